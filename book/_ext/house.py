@@ -1,0 +1,62 @@
+"""Small repairs to what Sphinx and the theme write."""
+
+from typing import Any
+
+from docutils import nodes
+from myst_nb.core.render import MimeData, NbElementRenderer
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+
+def resolve_public_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.Element
+) -> nodes.Element | None:
+    """Links ``capsedu.ops.routing.Routing`` to where it is documented, ``capsedu.ops.Routing``.
+
+    Annotations name the file a class is written in; the API page lists it under the package that exports it.
+    """
+    parts = node.get("reftarget", "").split(".")
+    if node.get("refdomain") != "py" or parts[0] != "capsedu":
+        return None
+    domain: Any = env.get_domain("py")
+    for end in range(len(parts) - 2, 0, -1):
+        public = ".".join([*parts[:end], parts[-1]])
+        if public in domain.objects:
+            entry = domain.objects[public]
+            reference = nodes.reference("", "", contnode, internal=True)
+            reference["refuri"] = (
+                app.builder.get_relative_uri(node["refdoc"], entry.docname) + "#" + entry.node_id
+            )
+            return reference
+    return None
+
+
+def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Thebe is off, yet its script is on each page twice and its constant is then declared twice."""
+    context["script_files"] = [
+        script
+        for script in context.get("script_files", [])
+        if "thebe" not in str(getattr(script, "filename", script)).lower()
+        and "thebe" not in str(getattr(script, "attributes", {}).get("body", "")).lower()
+    ]
+
+
+render_image = NbElementRenderer.render_image
+
+
+def render_image_with_alt(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
+    """Takes a figure's alt text from its output's metadata, ``{"image/png": {"alt": ...}}``, which MyST-NB ignores."""
+    images = render_image(self, data)
+    alt = data.output_metadata.get(data.mime_type, {}).get("alt")
+    for image in images:
+        if alt:
+            image["alt"] = alt
+    return images
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    NbElementRenderer.render_image = render_image_with_alt  # type: ignore[method-assign]
+    app.connect("missing-reference", resolve_public_name)
+    app.connect("html-page-context", drop_thebe, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
