@@ -1,4 +1,4 @@
-"""Strips outputs and execution counts from the chapter notebooks, except in cells tagged ``nbval-check-output``.
+"""Strips outputs and execution counts from the notebooks, except in cells tagged ``nbval-check-output``.
 
 python notebooks/strip.py            # rewrite every notebook beside this file
 python notebooks/strip.py --check    # change nothing, exit with 1 if a notebook would change
@@ -32,9 +32,7 @@ def stripped(source: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing, fail if something would change")
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all beside this file")
     options = parser.parse_args()

@@ -46,7 +46,10 @@ render_image = NbElementRenderer.render_image
 
 
 def render_image_with_alt(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
-    """Takes a figure's alt text from its output's metadata, ``{"image/png": {"alt": ...}}``, which MyST-NB ignores."""
+    """Takes a figure's alt text from its output's metadata, ``{"image/png": {"alt": ...}}``.
+
+    MyST-NB itself reads only width and height there.
+    """
     images = render_image(self, data)
     alt = data.output_metadata.get(data.mime_type, {}).get("alt")
     for image in images:
