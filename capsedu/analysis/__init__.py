@@ -1,0 +1,3 @@
+"""A model in, numbers out."""
+
+__all__: list[str] = []

@@ -1,0 +1,15 @@
+"""Errors that a person can mend, told in one sentence."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class CapseduError(Exception):
+    """Something outside the program is wrong: a name, a file, a download, a run. Says what, in one sentence."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> CapseduError:
+    """An error that offers the nearest names, or all of them where none is near."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or known
+    return CapseduError(f"there is no {kind} named {name!r}; did you mean {', '.join(near)}?")

@@ -1,0 +1,20 @@
+"""Whole networks by name: ``create``, ``names`` and ``pretrained``."""
+
+from capsedu.models.capsnet import CapsNet, CapsNetConfig, CapsNetOutput
+from capsedu.models.cnn import CNN, CNNConfig, CNNOutput
+from capsedu.models.pretrained import load_weights, pretrained, save_weights
+from capsedu.models.registry import create, names
+
+__all__ = [
+    "CNN",
+    "CNNConfig",
+    "CNNOutput",
+    "CapsNet",
+    "CapsNetConfig",
+    "CapsNetOutput",
+    "create",
+    "load_weights",
+    "names",
+    "pretrained",
+    "save_weights",
+]

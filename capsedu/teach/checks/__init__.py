@@ -1,0 +1,1 @@
+"""One module a chapter's exercises; each registers its properties."""

@@ -1,0 +1,7 @@
+"""What to train (recipe), how (loop), what is left on disk (checkpoint)."""
+
+from capsedu.training.evaluate import Evaluation, evaluate
+from capsedu.training.loop import Metrics, train
+from capsedu.training.recipe import Recipe, recipe, recipe_names
+
+__all__ = ["Evaluation", "Metrics", "Recipe", "evaluate", "recipe", "recipe_names", "train"]

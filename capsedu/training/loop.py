@@ -1,0 +1,131 @@
+"""How to train: a loop that knows a recipe and nothing of the model."""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+
+from capsedu import losses, models
+from capsedu.data import ImageDataset, load
+from capsedu.errors import CapseduError
+from capsedu.training.augment import AUGMENTATIONS
+from capsedu.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from capsedu.training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """One step of training, and the model as it is now."""
+
+    step: int  # counted from 1
+    steps: int  # of the whole run
+    loss: float
+    seconds: float  # since the run began, pauses not counted
+    model: nn.Module
+    main: bool  # whether this process is the one that writes and prints
+
+
+def train(
+    recipe: Recipe,
+    run: Path | None = None,
+    *,
+    dataset: ImageDataset | None = None,
+    checkpoint_every: int = 200,
+) -> Iterator[Metrics]:
+    """Train, yielding metrics after every step.
+
+    Everything random is a function of the recipe's seed and the step. A run that stops at any moment and is
+    started again with the same ``run`` folder ends, on a CPU, with the same bits.
+
+    Args:
+        recipe: what to train.
+        run: folder for the checkpoint; None keeps nothing.
+        dataset: training data other than the recipe's.
+        checkpoint_every: steps between checkpoints.
+    """
+    set_seed(recipe.seed)
+    accelerator = Accelerator(mixed_precision=recipe.precision)
+    model = models.create(recipe.model, **recipe.model_options)
+    optimizer = torch.optim.Adam(model.parameters(), recipe.learning_rate)
+    model, optimizer = accelerator.prepare(model, optimizer)
+    plain = accelerator.unwrap_model(model)
+    progress = load_checkpoint(run, recipe, plain, optimizer) if run else Progress()
+
+    data = (dataset or load(recipe.data, "train", size=recipe.train_size)).to(accelerator.device)
+    steps = total_steps(recipe, len(data))
+    started = time.perf_counter() - progress.seconds
+    model.train()
+    while progress.step < steps:
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(recipe, progress.step, steps)
+        images, labels = batch_at(
+            recipe, data, progress.step, accelerator.process_index, accelerator.num_processes
+        )
+        loss = total_loss(recipe, model(images, labels), images, labels)
+        accelerator.backward(loss)
+        optimizer.step()
+        optimizer.zero_grad()
+        progress = Progress(progress.step + 1, time.perf_counter() - started)
+        ended = progress.step == steps
+        if run and accelerator.is_main_process and (ended or progress.step % checkpoint_every == 0):
+            save_checkpoint(run, recipe, plain, optimizer, progress)
+        mean_loss = accelerator.reduce(loss.detach(), "mean").item()
+        yield Metrics(progress.step, steps, mean_loss, progress.seconds, plain, accelerator.is_main_process)
+
+
+def total_steps(recipe: Recipe, items: int) -> int:
+    """Whole batches an epoch, times epochs."""
+    if items < recipe.batch_size:
+        raise CapseduError(
+            f"a batch of {recipe.batch_size} needs more than the {items} training images there are"
+        )
+    return recipe.epochs * (items // recipe.batch_size)
+
+
+def learning_rate(recipe: Recipe, step: int, steps: int) -> float:
+    """The learning rate of a step: ``decay`` every ``decay_steps``, or half a cosine down to 0."""
+    if recipe.schedule == "cosine":
+        return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * step / steps))
+    return recipe.learning_rate * recipe.decay ** (step / recipe.decay_steps)
+
+
+def batch_at(
+    recipe: Recipe, data: ImageDataset, step: int, process: int = 0, processes: int = 1
+) -> tuple[Tensor, Tensor]:
+    """This process's share of the batch of a step, augmented. All shares together don't depend on ``processes``."""
+    batches = len(data) // recipe.batch_size
+    epoch, position = divmod(step, batches)
+    order = torch.randperm(len(data), generator=_generator(recipe.seed, 0, epoch))
+    chosen = order[position * recipe.batch_size :][: recipe.batch_size]
+    images, labels = data.batch(chosen.to(data.labels.device))
+    images = AUGMENTATIONS[recipe.augmentation](images, _generator(recipe.seed, 1, step))
+    return images.tensor_split(processes)[process], labels.tensor_split(processes)[process]
+
+
+def total_loss(
+    recipe: Recipe, output: models.CapsNetOutput | models.CNNOutput, images: Tensor, labels: Tensor
+) -> Tensor:
+    """The recipe's classification loss, plus reconstruction where the model reconstructs."""
+    scores = output.scores.float()
+    if recipe.loss == "cross_entropy":
+        return F.cross_entropy(scores, labels)
+    loss = losses.margin_loss(scores, labels, scaling=recipe.scaling)
+    reconstruction = getattr(output, "reconstruction", None)
+    if reconstruction is not None and recipe.reconstruction_weight:
+        loss = loss + losses.reconstruction_loss(
+            reconstruction.float(), images, weight=recipe.reconstruction_weight, scaling=recipe.scaling
+        )
+    return loss
+
+
+def _generator(seed: int, purpose: int, number: int) -> torch.Generator:
+    """Independent random numbers for every seed, purpose and number."""
+    mixed = torch.tensor([seed, purpose, number], dtype=torch.int64)
+    return torch.Generator().manual_seed(int((mixed * torch.tensor([2**40, 2**36, 1])).sum()))
