@@ -27,17 +27,30 @@ def toc_files() -> list[str]:
     return [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
 
 
+def is_current() -> bool:
+    if not (STAMP.exists() and (HTML / "index.html").exists()):
+        return False
+    newest = max(path.stat().st_mtime for pattern in SOURCES for path in ROOT.glob(pattern))
+    return STAMP.stat().st_mtime >= newest
+
+
 @functools.cache
-def built_book() -> Path:
-    """Returns the folder of the built pages, building what has changed since the last time."""
+def build() -> str:
+    """Builds what has changed since the last time. Returns what went wrong, nothing if all is well."""
     HTML.parent.mkdir(exist_ok=True)
     with FileLock(HTML.parent / ".lock"):
-        newest = max(path.stat().st_mtime for pattern in SOURCES for path in ROOT.glob(pattern))
-        if not STAMP.exists() or STAMP.stat().st_mtime < newest or not (HTML / "index.html").exists():
-            command = [sys.executable, "-m", "jupyter_book", "build", str(ROOT), "-W", "-n", "--keep-going"]
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert run.returncode == 0, (
-                f"the book does not build:\n{run.stdout[-4000:]}\n{run.stderr[-4000:]}"
-            )
-            STAMP.touch()
+        if is_current():
+            return ""
+        command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "-W", "-n", "--keep-going"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode:
+            return f"{run.stdout[-2000:]}\n{run.stderr[-2000:]}"
+        STAMP.touch()
+    return ""
+
+
+def built_book() -> Path:
+    """Returns the folder of the built pages."""
+    problem = build()
+    assert not problem, f"the book does not build:\n{problem}"
     return HTML

@@ -1,5 +1,7 @@
 """Small repairs to what Sphinx and the theme write."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -42,6 +44,18 @@ def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict[str,
     ]
 
 
+FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>')
+
+
+def drop_font_preloads(app: Sphinx, exception: Exception | None) -> None:
+    """A browser refuses to preload a font for a page opened from disk, and says so as an error."""
+    for page in Path(app.outdir).rglob("*.html"):
+        before = page.read_text(encoding="utf-8")
+        after = FONT_PRELOAD.sub("", before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+
+
 render_image = NbElementRenderer.render_image
 
 
@@ -62,4 +76,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     NbElementRenderer.render_image = render_image_with_alt  # type: ignore[method-assign]
     app.connect("missing-reference", resolve_public_name)
     app.connect("html-page-context", drop_thebe, priority=900)
+    app.connect("build-finished", drop_font_preloads)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
