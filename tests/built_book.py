@@ -36,12 +36,20 @@ def is_current() -> bool:
 
 @functools.cache
 def build() -> str:
-    """Builds what has changed since the last time. Returns what went wrong, nothing if all is well."""
+    """Builds the book if a source is newer than the last build. Returns what went wrong, if anything."""
     HTML.parent.mkdir(exist_ok=True)
     with FileLock(HTML.parent / ".lock"):
         if is_current():
             return ""
-        command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT, "-W", "-n", "--keep-going"]
+        command = [
+            Path(sys.executable).with_name("jupyter-book"),
+            "build",
+            ROOT,
+            "--all",
+            "-W",
+            "-n",
+            "--keep-going",
+        ]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             return f"{run.stdout[-2000:]}\n{run.stderr[-2000:]}"

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -56,24 +55,7 @@ def drop_font_preloads(app: Sphinx, exception: Exception | None) -> None:
             page.write_text(after, encoding="utf-8")
 
 
-render_image = NbElementRenderer.render_image
-
-
-def render_image_with_alt(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
-    """Takes a figure's alt text from its output's metadata, ``{"image/png": {"alt": ...}}``.
-
-    MyST-NB itself reads only width and height there.
-    """
-    images = render_image(self, data)
-    alt = data.output_metadata.get(data.mime_type, {}).get("alt")
-    for image in images:
-        if alt:
-            image["alt"] = alt
-    return images
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    NbElementRenderer.render_image = render_image_with_alt  # type: ignore[method-assign]
     app.connect("missing-reference", resolve_public_name)
     app.connect("html-page-context", drop_thebe, priority=900)
     app.connect("build-finished", drop_font_preloads)
