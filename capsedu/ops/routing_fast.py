@@ -46,13 +46,15 @@ def predict_and_route(
             f"children must be (B, I, C) and weight (I, C, J, D), "
             f"got {tuple(children.shape)} and {tuple(weight.shape)}"
         )
-    device = children.device.type
-    if torch.is_autocast_enabled(device):
-        dtype = torch.get_autocast_dtype(device)
-        children, weight = children.to(dtype), weight.to(dtype)
-    with torch.autocast(device, enabled=False):
-        outputs, couplings = _PredictAndRoute.apply(children, weight, iterations, gradient == "all", leaky)
-    return RoutingResult(outputs, couplings)
+    options = iterations, gradient == "all", leaky
+    dtype, device = torch.promote_types(children.dtype, weight.dtype), children.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        low = torch.get_autocast_dtype(device)
+        with torch.autocast(device, enabled=False):
+            outputs, couplings = _PredictAndRoute.apply(children.to(low), weight.to(low), *options)
+    else:
+        outputs, couplings = _PredictAndRoute.apply(children, weight, *options)
+    return RoutingResult(outputs.to(dtype), couplings)
 
 
 def predict(children: Tensor, weight: Tensor) -> Tensor:
@@ -108,7 +110,8 @@ def _route(votes: Tensor, iterations: int, leaky: bool) -> tuple[Tensor, Tensor]
     """Routing on votes (B, J, I, D); returns every iteration's s_j (r, B, J, D) and c_ij (r, B, J, I)."""
     dtype = _state_dtype(votes)
     logits = votes.new_zeros(votes.shape[:3], dtype=dtype)
-    totals, couplings = [], []
+    totals: list[Tensor] = []
+    couplings: list[Tensor] = []
     for iteration in range(iterations):
         if iteration:
             output = squash(totals[-1]).to(votes.dtype)
@@ -150,9 +153,8 @@ def _route_backward(
 
 
 def _squash_backward(total: Tensor, grad: Tensor) -> Tensor:
-    with torch.enable_grad():
-        total = total.detach().requires_grad_()
-        return torch.autograd.grad(squash(total), total, grad)[0]
+    pull_back = torch.func.vjp(squash, total)[1]
+    return pull_back(grad)[0]
 
 
 def _state_dtype(votes: Tensor) -> torch.dtype:
