@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 
 class CapseduError(Exception):
-    """Something outside the program is wrong: a name, a file, a download, a run. Says what, in one sentence."""
+    """Something that the user can mend is wrong: a name, a file, a download, a run."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> CapseduError:

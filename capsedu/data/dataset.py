@@ -1,5 +1,6 @@
 """Pictures and labels in memory."""
 
+import hashlib
 from dataclasses import dataclass, replace
 
 import torch
@@ -28,6 +29,13 @@ class ImageDataset(torch.utils.data.Dataset):
     def batch(self, indices: Tensor | slice) -> tuple[Tensor, Tensor]:
         """Many at once: float images (B, C, H, W) in [0, 1] and labels (B,)."""
         return self.images[indices].float() / 255, self.labels[indices]
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the images and labels, in their order."""
+        digest = hashlib.sha256(self.images.cpu().numpy().tobytes())
+        digest.update(self.labels.cpu().numpy().tobytes())
+        return digest.hexdigest()
 
     def take(self, size: int, seed: int = 0) -> "ImageDataset":
         """A random part of ``size`` items, the same for the same seed."""

@@ -47,7 +47,7 @@ def check(folder: Path, files: Sequence[RemoteFile]) -> None:
         found = sha256(folder / file.name)
         if found != file.sha256:
             raise CapseduError(
-                f"{folder / file.name} is damaged: its SHA-256 is {found[:12]}…, it should be {file.sha256[:12]}…"
+                f"{folder / file.name} is damaged: its SHA-256 is {found[:12]}…, not {file.sha256[:12]}…"
             )
 
 

@@ -32,7 +32,7 @@ def load(
 
     Args:
         name: one of :func:`names`.
-        split: ``"train"``, ``"validation"`` (taken out of the training data, never the test data) or ``"test"``.
+        split: ``"train"``, ``"validation"`` (from the training data, never the test data) or ``"test"``.
         size: keep this many items, chosen at random; all by default.
         seed: chooses them.
         **options: what the data set takes; ``source`` for MNIST.

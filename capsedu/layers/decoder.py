@@ -1,6 +1,7 @@
 """From a capsule back to a picture."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 
 import torch
@@ -27,7 +28,7 @@ class Decoder(nn.Module):
         super().__init__()
         widths = [classes * dim, *hidden]
         layers: list[nn.Module] = []
-        for width_in, width_out in zip(widths, widths[1:], strict=False):
+        for width_in, width_out in pairwise(widths):
             layers += [nn.Linear(width_in, width_out), nn.ReLU()]
         layers += [
             nn.Linear(widths[-1], prod(image_shape)),

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, ordered from dark to light so that they differ in grey too.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "figure.dpi": 110,
     "figure.facecolor": "white",
-    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,

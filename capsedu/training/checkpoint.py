@@ -1,10 +1,11 @@
-"""What a run leaves on disk: one safetensors file with weights, optimiser and random state, and JSON in its header.
+"""What a run leaves on disk: weights, optimiser and random state in one safetensors file, JSON in its header.
 
 The step number and the recipe say all the rest: learning rate, order of the data and augmentation are
 functions of the seed and the step.
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ class Progress:
 
     step: int = 0
     seconds: float = 0.0
+    loss: float = math.nan  # of the last step
 
 
 def save_checkpoint(

@@ -61,6 +61,14 @@ def train(
     data = (dataset or load(recipe.data, "train", size=recipe.train_size)).to(accelerator.device)
     steps = total_steps(recipe, len(data))
     started = time.perf_counter() - progress.seconds
+
+    def metrics() -> Metrics:
+        return Metrics(
+            progress.step, steps, progress.loss, progress.seconds, plain, accelerator.is_main_process
+        )
+
+    if progress.step == steps:  # this run has ended before: its last step is all there is to tell
+        yield metrics()
     model.train()
     while progress.step < steps:
         for group in optimizer.param_groups:
@@ -72,12 +80,12 @@ def train(
         accelerator.backward(loss)
         optimizer.step()
         optimizer.zero_grad()
-        progress = Progress(progress.step + 1, time.perf_counter() - started)
-        ended = progress.step == steps
-        if run and accelerator.is_main_process and (ended or progress.step % checkpoint_every == 0):
-            save_checkpoint(run, recipe, plain, optimizer, progress)
         mean_loss = accelerator.reduce(loss.detach(), "mean").item()
-        yield Metrics(progress.step, steps, mean_loss, progress.seconds, plain, accelerator.is_main_process)
+        progress = Progress(progress.step + 1, time.perf_counter() - started, mean_loss)
+        due = progress.step == steps or progress.step % checkpoint_every == 0
+        if run and due and accelerator.is_main_process:
+            save_checkpoint(run, recipe, plain, optimizer, progress)
+        yield metrics()
 
 
 def total_steps(recipe: Recipe, items: int) -> int:
@@ -99,7 +107,7 @@ def learning_rate(recipe: Recipe, step: int, steps: int) -> float:
 def batch_at(
     recipe: Recipe, data: ImageDataset, step: int, process: int = 0, processes: int = 1
 ) -> tuple[Tensor, Tensor]:
-    """This process's share of the batch of a step, augmented. All shares together don't depend on ``processes``."""
+    """This process's share of the augmented batch of a step. Together they don't depend on ``processes``."""
     batches = len(data) // recipe.batch_size
     epoch, position = divmod(step, batches)
     order = torch.randperm(len(data), generator=_generator(recipe.seed, 0, epoch))
