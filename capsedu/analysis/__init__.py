@@ -1,3 +1,5 @@
 """A model in, numbers out."""
 
-__all__: list[str] = []
+from capsedu.analysis.squash import length_before_squash, squash_gains
+
+__all__ = ["length_before_squash", "squash_gains"]
