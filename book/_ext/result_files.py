@@ -32,10 +32,9 @@ def table(content: list[tuple[str, str]]) -> nodes.table:
     group = nodes.tgroup(cols=2)
     group += [nodes.colspec(colwidth=1), nodes.colspec(colwidth=3)]
     body = nodes.tbody()
-    for key, value in content:
+    for pair in content:  # literals: Sphinx would turn the two hyphens of an option into a dash
         row = nodes.row()
-        row += nodes.entry("", nodes.paragraph("", "", nodes.literal(text=key)))
-        row += nodes.entry("", nodes.paragraph(text=value))
+        row += [nodes.entry("", nodes.paragraph("", "", nodes.literal(text=item))) for item in pair]
         body += row
     group += body
     return nodes.table("", group, classes=["result-file"])
