@@ -77,9 +77,9 @@ def reconstruction_loss(
 
 def multi_hot(targets: Tensor, scores: Tensor) -> Tensor:
     """Turn class numbers (B,) into a 0/1 matrix like ``scores`` (B, J); a matrix passes through."""
-    if targets.shape == scores.shape:
+    if targets.shape == scores.shape and scores.ndim == 2:
         return targets.to(scores.dtype)
-    if targets.ndim != 1 or len(targets) != len(scores):
+    if scores.ndim != 2 or targets.shape != scores.shape[:1]:
         raise ValueError(
             f"targets must be (B,) or (B, J) beside scores {tuple(scores.shape)}, got {tuple(targets.shape)}"
         )

@@ -26,6 +26,7 @@ class Decoder(nn.Module):
         self, classes: int, dim: int, image_shape: Sequence[int], hidden: Sequence[int] = (512, 1024)
     ) -> None:
         super().__init__()
+        self.capsule_shape = (classes, dim)
         widths = [classes * dim, *hidden]
         layers: list[nn.Module] = []
         for width_in, width_out in pairwise(widths):
@@ -39,5 +40,10 @@ class Decoder(nn.Module):
 
     def forward(self, capsules: Tensor, labels: Tensor) -> Tensor:
         """Capsules (B, J, D) and the class (B,) to draw: the true one in training, the predicted in test."""
+        if labels.ndim != 1 or capsules.shape != (len(labels), *self.capsule_shape):
+            raise ValueError(
+                f"capsules must be (B, {', '.join(map(str, self.capsule_shape))}) and labels (B,), "
+                f"got {tuple(capsules.shape)} and {tuple(labels.shape)}"
+            )
         mask = torch.nn.functional.one_hot(labels, capsules.shape[1]).to(capsules.dtype)
         return self.layers((capsules * mask[..., None]).flatten(1))

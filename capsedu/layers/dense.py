@@ -43,6 +43,9 @@ class DenseCaps(nn.Module):
 
     def votes(self, children: Tensor) -> Tensor:
         """The predictions (B, I, J, D) of children (B, I, C)."""
+        count, size = self.weight.shape[:2]
+        if children.ndim != 3 or children.shape[1:] != (count, size):
+            raise ValueError(f"children must be (B, {count}, {size}), got {tuple(children.shape)}")
         return torch.einsum("bic,icjd->bijd", children, self.weight)
 
     def forward(self, children: Tensor, trace: bool = False) -> RoutingResult:

@@ -29,6 +29,10 @@ class PrimaryCaps(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Features (B, C, H, W) to capsules (B, I, D), children ordered by type, row, column."""
+        if features.ndim != 4 or features.shape[1] != self.conv.in_channels:
+            raise ValueError(
+                f"features must be (B, {self.conv.in_channels}, H, W), got {tuple(features.shape)}"
+            )
         maps = self.conv(features).unflatten(1, (self.types, self.dim))  # (B, types, D, H', W')
         capsules = maps.movedim(2, -1).flatten(1, 3)  # (B, I, D)
         return squash(capsules)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from capsedu.layers import Decoder, DenseCaps, PrimaryCaps
+from capsedu.models.images import check_images
 from capsedu.models.registry import register
 from capsedu.ops import RoutingResult
 
@@ -96,8 +97,7 @@ class CapsNet(nn.Module):
                 predicted class is drawn, as in test.
             trace: keep every routing iteration in ``output.routing.trace``.
         """
-        if images.ndim != 4 or images.shape[1:] != self.config.image_shape:
-            raise ValueError(f"images must be (B, {self._shape_text()}), got {tuple(images.shape)}")
+        check_images(images, self.config.image_shape)
         routing = self.classes(self.primary(self.conv(images)), trace)
         capsules = routing.outputs
         lengths = capsules.norm(dim=-1)
@@ -106,9 +106,6 @@ class CapsNet(nn.Module):
             chosen = lengths.argmax(dim=-1) if labels is None else labels
             reconstruction = self.decoder(capsules, chosen)
         return CapsNetOutput(capsules, lengths, reconstruction, routing)
-
-    def _shape_text(self) -> str:
-        return ", ".join(map(str, self.config.image_shape))
 
 
 @register("capsnet-mnist")

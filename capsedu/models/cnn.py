@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from capsedu.models.images import check_images
 from capsedu.models.registry import register
 
 
@@ -50,6 +51,7 @@ class CNN(nn.Module):
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CNNOutput:
         """Scores of images (B, C, H, W). ``labels`` are not used: every classifier is called alike."""
+        check_images(images, self.config.image_shape)
         return CNNOutput(self.layers(images))
 
 
