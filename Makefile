@@ -7,7 +7,7 @@ QUIET := $(shell test -t 2 || echo --quiet)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install $(QUIET)
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lint notebooks lab bench clean
+.PHONY: help book test lint lab bench clean
 
 help: ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -21,21 +21,18 @@ help: ## list these targets
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
+# --all reads every page each time, so that a warning comes back until it is mended.
 book: .venv/.installed ## build the book: runs every notebook (laptop profile), then prints where it is
-	$(BIN)/jupyter-book build . --all -W -n --keep-going # --all: a page's warning comes back until it is mended
+	$(BIN)/jupyter-book build . --all -W -n --keep-going
 	@echo "The book is ready: $(CURDIR)/_build/html/index.html"
 
 test: lint .venv/.installed ## all tests: style, types, package, notebooks, book, browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
-	$(MAKE) notebooks
 
 lint: .venv/.installed ## style and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-notebooks: .venv/.installed ## check the notebooks' tagged outputs
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env notebooks
 
 lab: .venv/.installed ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
