@@ -1,0 +1,221 @@
+"""Training is a function of the recipe: stopping, resuming or sharing it out changes nothing."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from capsedu import models
+from capsedu.data import load
+from capsedu.errors import CapseduError
+from capsedu.training import recipe, train
+from capsedu.training.checkpoint import FILE_NAME
+from capsedu.training.loop import batch_at, learning_rate, total_loss, total_steps
+
+TINY = replace(
+    recipe("capsnet-mnist-small", "quick"),
+    model_options={"channels": 8, "primary_types": 2, "decoder": (16,)},
+    train_size=128,
+    batch_size=32,
+    epochs=3,
+    precision="no",
+)
+
+
+def final_weights(tiny, run=None, stop_after=None):
+    """The weights after the run, or after the first ``stop_after`` steps."""
+    for metrics in itertools.islice(train(tiny, run, checkpoint_every=2), stop_after):
+        last = metrics
+    return {name: tensor.clone() for name, tensor in last.model.state_dict().items()}
+
+
+def assert_same_bits(first, second):
+    assert first.keys() == second.keys()
+    for name in first:
+        assert torch.equal(first[name], second[name]), name
+
+
+def test_training_lowers_the_loss():
+    seen = [metrics.loss for metrics in train(replace(TINY, epochs=10))]
+    assert seen[-1] < 0.8 * seen[0]
+
+
+@pytest.mark.parametrize("stop_after", [1, 2, 5, 11])
+def test_resuming_gives_the_same_bits(tmp_path, stop_after):
+    straight = final_weights(TINY)
+    final_weights(TINY, tmp_path, stop_after)
+    assert_same_bits(straight, final_weights(TINY, tmp_path))
+
+
+def test_resuming_gives_the_same_bits_with_dropout(tmp_path):
+    """Dropout draws from torch's global generator: its state is in the checkpoint."""
+    small_cnn = {"convolutions": ((4, 3),), "pool": True, "hidden": (16,), "dropout": 0.5}
+    tiny = replace(TINY, model="cnn-mnist", model_options=small_cnn, loss="cross_entropy")
+    straight = final_weights(tiny)
+    final_weights(tiny, tmp_path, 5)
+    assert_same_bits(straight, final_weights(tiny, tmp_path))
+
+
+KILLED = """
+import sys
+sys.path[:0] = [{tests!r}]
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from test_loop import TINY, train
+for metrics in train(TINY, Path({run!r}), checkpoint_every=1):
+    print(metrics.step, flush=True)
+"""
+
+
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
+    code = KILLED.format(tests=str(Path(__file__).parent), run=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline().strip() == "1"
+        time.sleep(0.05)  # somewhere inside a later step, or inside the writing of a checkpoint
+        process.send_signal(signal.SIGKILL)
+    assert_same_bits(final_weights(TINY), final_weights(TINY, tmp_path))
+
+
+def test_a_finished_run_tells_its_end_again(tmp_path):
+    first = list(train(TINY, tmp_path))[-1]
+    (again,) = train(TINY, tmp_path)
+    assert (again.step, again.loss) == (first.step, first.loss)
+
+
+def test_another_recipe_does_not_take_over_a_run(tmp_path):
+    final_weights(TINY, tmp_path, 2)
+    with pytest.raises(CapseduError, match="learning_rate"):
+        next(train(replace(TINY, learning_rate=1.0), tmp_path))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"not a checkpoint at all"])
+def test_a_damaged_checkpoint_is_told_and_kept(tmp_path, content):
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(CapseduError, match="is not a checkpoint"):
+        next(train(TINY, tmp_path))
+    assert (tmp_path / FILE_NAME).read_bytes() == content
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path, monkeypatch):
+    run = train(TINY, tmp_path, checkpoint_every=1)
+    next(run)
+    before = (tmp_path / FILE_NAME).read_bytes()
+
+    def full(self, content):
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(CapseduError, match="no space left"):
+        next(run)
+    assert (tmp_path / FILE_NAME).read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
+
+
+def test_bf16_trains_like_fp32():
+    single = [metrics.loss for metrics in train(TINY)]
+    half = [metrics.loss for metrics in train(replace(TINY, precision="bf16"))]
+    assert half == pytest.approx(single, rel=0.05)
+
+
+TWO_PROCESSES = """
+import sys
+sys.path[:0] = [{tests!r}]
+from test_loop import TINY, train
+for metrics in train(TINY):
+    if metrics.main:
+        print("loss", repr(metrics.loss), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_see_the_losses_of_one(tmp_path):
+    script = tmp_path / "two.py"
+    script.write_text(TWO_PROCESSES.format(tests=str(Path(__file__).parent)))
+    launch = [sys.executable, "-m", "accelerate.commands.launch"]
+    processes = ["--cpu", "--num_processes=2", "--num_machines=1", "--main_process_port=0"]
+    options = ["--mixed_precision=no", "--dynamo_backend=no"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [*launch, *processes, *options, str(script)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    two = [float(line.split()[1]) for line in run.stdout.splitlines() if line.startswith("loss")]
+    assert two == pytest.approx([metrics.loss for metrics in train(TINY)], abs=1e-4)
+
+
+def test_shares_of_all_processes_make_the_whole_batch():
+    data = load("mnist", size=128, source="embedded")
+    whole, labels = batch_at(TINY, data, step=5)
+    shares = [batch_at(TINY, data, 5, process, 2) for process in range(2)]
+    assert torch.equal(whole, torch.cat([images for images, _ in shares]))
+    assert torch.equal(labels, torch.cat([share for _, share in shares]))
+
+
+def test_an_epoch_sees_every_image_once():
+    data = load("mnist", size=128, source="embedded")
+    plain = replace(TINY, augmentation="none")
+    seen = torch.cat([batch_at(plain, data, step)[0] for step in range(4, 8)])  # the second epoch
+    expected, _ = data.batch(slice(None))
+    assert torch.equal(seen.flatten(1).sort(dim=0).values, expected.flatten(1).sort(dim=0).values)
+    assert not torch.equal(seen, torch.cat([batch_at(plain, data, step)[0] for step in range(4)]))
+
+
+def test_the_papers_schedule_multiplies_by_096_every_2000_steps():
+    paper = recipe("capsnet-mnist-paper")
+    assert learning_rate(paper, 0, 10_000) == 1e-3
+    assert learning_rate(paper, 4000, 10_000) == pytest.approx(1e-3 * 0.96**2)
+
+
+def test_the_cosine_schedule_ends_at_zero():
+    cosine = recipe("capsnet-mnist")
+    assert learning_rate(cosine, 0, 100) == cosine.learning_rate
+    assert learning_rate(cosine, 100, 100) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_batch_larger_than_the_data_is_told():
+    with pytest.raises(CapseduError, match="a batch of 32"):
+        total_steps(TINY, 31)
+
+
+def test_training_masks_by_the_true_label():
+    """Mistake 7: the loop hands the labels to the model, so the decoder draws the true class."""
+    asked = []
+
+    class Spy(models.CapsNet):
+        def forward(self, images, labels=None, **options):
+            asked.append(labels)
+            return super().forward(images, labels, **options)
+
+    config = models.create(TINY.model, **TINY.model_options).config
+    original = models.create
+    try:
+        models.create = lambda name, **options: Spy(config)
+        next(train(TINY))
+    finally:
+        models.create = original
+    data = load("mnist", size=128, source="embedded")
+    assert torch.equal(asked[0], batch_at(TINY, data, 0)[1])
+
+
+def test_reconstruction_weight_zero_leaves_the_margin_loss_alone():
+    model = models.create(TINY.model, **TINY.model_options)
+    images, labels = batch_at(TINY, load("mnist", size=128, source="embedded"), 0)
+    output = model(images, labels)
+    from capsedu.losses import margin_loss, reconstruction_loss
+
+    margin = margin_loss(output.lengths, labels)
+    drawing = reconstruction_loss(output.reconstruction, images)
+    assert total_loss(replace(TINY, reconstruction_weight=0.0), output, images, labels) == margin
+    assert total_loss(TINY, output, images, labels) == pytest.approx((margin + drawing).item())
