@@ -3,6 +3,7 @@
 import json
 from importlib.resources import files
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -43,8 +44,9 @@ def load_weights(path: Path) -> nn.Module:
         card = json.loads(card_path.read_text())
         model = create(card["model"], **_as_options(card["model_options"]))
         model.load_state_dict({name: tensor.float() for name, tensor in load_file(path).items()})
-    except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise CapseduError(f"{path} does not hold the weights that its card describes: {error}") from error
+    except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = shorten(str(error), 200, placeholder=" …")
+        raise CapseduError(f"{path} does not hold the weights that its card describes: {reason}") from error
     model.card = card
     return model.eval()
 
@@ -58,7 +60,7 @@ def save_weights(
     }
     with atomic_write(path) as temporary:
         temporary.write_bytes(save(tensors))
-    write_card(path, card)
+        write_card(path, card)  # before the weights are moved there: if it fails, neither changes
 
 
 def write_card(path: Path, card: dict[str, Any]) -> None:
