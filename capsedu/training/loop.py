@@ -51,7 +51,7 @@ def train(
         checkpoint_every: steps between checkpoints.
     """
     set_seed(recipe.seed)
-    accelerator = Accelerator(mixed_precision=recipe.precision)
+    accelerator = Accelerator()
     model = models.create(recipe.model, **recipe.model_options)
     optimizer = torch.optim.Adam(model.parameters(), recipe.learning_rate)
     model, optimizer = accelerator.prepare(model, optimizer)
@@ -76,7 +76,9 @@ def train(
         images, labels = batch_at(
             recipe, data, progress.step, accelerator.process_index, accelerator.num_processes
         )
-        loss = total_loss(recipe, model(images, labels), images, labels)
+        with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=recipe.precision == "bf16"):
+            output = model(images, labels)
+        loss = total_loss(recipe, output, images, labels)
         accelerator.backward(loss)
         optimizer.step()
         optimizer.zero_grad()

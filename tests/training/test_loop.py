@@ -15,6 +15,7 @@ import torch
 from capsedu import models
 from capsedu.data import load
 from capsedu.errors import CapseduError
+from capsedu.losses import margin_loss, reconstruction_loss
 from capsedu.training import recipe, train
 from capsedu.training.checkpoint import FILE_NAME
 from capsedu.training.loop import batch_at, learning_rate, total_loss, total_steps
@@ -213,9 +214,8 @@ def test_reconstruction_weight_zero_leaves_the_margin_loss_alone():
     model = models.create(TINY.model, **TINY.model_options)
     images, labels = batch_at(TINY, load("mnist", size=128, source="embedded"), 0)
     output = model(images, labels)
-    from capsedu.losses import margin_loss, reconstruction_loss
-
-    margin = margin_loss(output.lengths, labels)
-    drawing = reconstruction_loss(output.reconstruction, images)
-    assert total_loss(replace(TINY, reconstruction_weight=0.0), output, images, labels) == margin
-    assert total_loss(TINY, output, images, labels) == pytest.approx((margin + drawing).item())
+    margin = margin_loss(output.lengths, labels).item()
+    drawing = reconstruction_loss(output.reconstruction, images).item()
+    without = replace(TINY, reconstruction_weight=0.0)
+    assert total_loss(without, output, images, labels).item() == margin
+    assert total_loss(TINY, output, images, labels).item() == pytest.approx(margin + drawing)
