@@ -3,7 +3,6 @@
 import gzip
 import struct
 import zlib
-from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +18,9 @@ def read_idx(path: Path) -> Tensor:
         content = gzip.decompress(path.read_bytes())
         zeros, kind, dimensions = struct.unpack_from(">HBB", content)
         shape = struct.unpack_from(f">{dimensions}I", content, 4)
-    except (OSError, EOFError, zlib.error, struct.error) as error:
+        numbers = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions).reshape(shape)
+    except (OSError, EOFError, zlib.error, struct.error, ValueError) as error:
         raise CapseduError(f"{path} is not a gzipped IDX file: {error}") from error
-    start = 4 + 4 * dimensions
-    if (zeros, kind) != (0, 8) or len(content) - start != prod(shape):
-        raise CapseduError(f"{path} is not an IDX file of {shape} unsigned bytes")
-    return torch.from_numpy(np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy())
+    if (zeros, kind) != (0, 8):
+        raise CapseduError(f"{path} is not an IDX file of unsigned bytes")
+    return torch.from_numpy(numbers.copy())

