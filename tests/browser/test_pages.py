@@ -38,6 +38,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
+    context.set_default_timeout(120_000)  # a busy machine is slow, not wrong
     yield context.new_page()
     context.close()
 
@@ -69,11 +70,11 @@ def test_page_does_not_scroll_sideways_on_a_phone(page: Page, name: str):
 
 def test_equations_are_typeset_without_network(page: Page):
     page.goto(address("book/notation"), wait_until="load")
-    page.wait_for_selector("mjx-container", timeout=10_000)
+    page.wait_for_selector("mjx-container")
     assert page.locator("mjx-container").count() > 10
 
 
 def test_search_finds_a_page(page: Page):
     page.goto((built_book() / "search.html").as_uri() + "?q=squash", wait_until="load")
-    page.wait_for_selector("#search-results li", timeout=10_000)
+    page.wait_for_selector("#search-results li")
     assert page.locator("#search-results li").count() > 0
