@@ -1,5 +1,45 @@
 """A model in, numbers out."""
 
+from capsedu.analysis.dimensions import (
+    STEPS,
+    capsule_tracks,
+    class_capsules,
+    correlations,
+    largest_share,
+    mean_cosine,
+    track_correlations,
+    track_slopes,
+)
+from capsedu.analysis.faces import draw_face, part_patch, random_pictures
+from capsedu.analysis.perturbation import OFFSETS, interpolate, masked, perturb
+from capsedu.analysis.pooling import bag_of_parts, share_called_face, share_when_moved, train_on_faces
 from capsedu.analysis.squash import length_before_squash, squash_gains
+from capsedu.analysis.strokes import FACTORS, LARGEST_CHANGE, change_strokes, measure_strokes
 
-__all__ = ["length_before_squash", "squash_gains"]
+__all__ = [
+    "FACTORS",
+    "LARGEST_CHANGE",
+    "OFFSETS",
+    "STEPS",
+    "bag_of_parts",
+    "capsule_tracks",
+    "change_strokes",
+    "class_capsules",
+    "correlations",
+    "draw_face",
+    "interpolate",
+    "largest_share",
+    "length_before_squash",
+    "masked",
+    "mean_cosine",
+    "measure_strokes",
+    "part_patch",
+    "perturb",
+    "random_pictures",
+    "share_called_face",
+    "share_when_moved",
+    "squash_gains",
+    "track_correlations",
+    "track_slopes",
+    "train_on_faces",
+]

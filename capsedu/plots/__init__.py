@@ -1,7 +1,17 @@
 """Numbers in, a matplotlib figure with alt text out."""
 
-from capsedu.plots.digits import class_answers, digit_grid
+from capsedu.plots.capsnet import capsnet_diagram, capsule_grouping
+from capsedu.plots.digits import class_answers, digit_grid, overlap_answers
 from capsedu.plots.figure import describe, new_figure, show
+from capsedu.plots.losses import loss_curves, loss_shares, margin_loss_curves
+from capsedu.plots.perturbation import (
+    blend_lengths,
+    capsule_sliders,
+    heat_maps,
+    perturbation_grid,
+    perturbation_grids,
+)
+from capsedu.plots.pooling import detector_maps, moved_curves, number_lists
 from capsedu.plots.routing import (
     boat_house_votes,
     draw_votes,
@@ -20,13 +30,27 @@ from capsedu.plots.squash import (
 )
 
 __all__ = [
+    "blend_lengths",
     "boat_house_votes",
+    "capsnet_diagram",
     "capsule_as_arrow",
+    "capsule_grouping",
+    "capsule_sliders",
     "class_answers",
     "describe",
+    "detector_maps",
     "digit_grid",
     "draw_votes",
+    "heat_maps",
+    "loss_curves",
+    "loss_shares",
+    "margin_loss_curves",
+    "moved_curves",
     "new_figure",
+    "number_lists",
+    "overlap_answers",
+    "perturbation_grid",
+    "perturbation_grids",
     "routing_steps",
     "show",
     "softmax_directions",

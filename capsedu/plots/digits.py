@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -90,6 +91,40 @@ def class_answers(
     return describe(figure, name, alt)
 
 
+def overlap_answers(
+    images: Tensor, lengths: Tensor, drawn: Tensor, pairs: Sequence[tuple[int, int]], *, name: str, alt: str
+) -> Figure:
+    """One row a picture of two digits: the picture, the lengths, each digit drawn from its own capsule.
+
+    The last column lays the two drawings on top of each other, the first in orange and the second in light
+    blue: which pixels belong to which digit.
+
+    Args:
+        images: (N, 1, H, W).
+        lengths: of the class capsules, (N, J).
+        drawn: what the decoder drew from the two capsules, (N, 2, 1, H, W).
+        pairs: the classes of these two capsules.
+        name: a slug for the figure's file.
+        alt: what is to be seen.
+    """
+    count = len(images)
+    figure, axes = new_figure(
+        count, 5, size=(7, 1.4 * count), squeeze=False, gridspec_kw={"width_ratios": [1, 1.9, 1, 1, 1]}
+    )
+    for (left, bars, first, second, both), image, length, drawings, pair in zip(
+        axes, images, lengths, drawn, pairs, strict=True
+    ):
+        picture(left, grey(image), "two digits")
+        length_bars(bars, length)
+        for place, drawing, digit in zip((first, second), drawings, pair, strict=True):
+            picture(place, grey(drawing), f"drawn as {digit}")
+        both.imshow(_two_colours(*drawings))
+        _hide_frame(both)
+        both.set_title("both", fontsize="small")
+    axes[-1, 1].set_xlabel("class")
+    return describe(figure, name, alt)
+
+
 def length_bars(axes: Axes, lengths: Tensor | Sequence[float], threshold: float | None = 0.5) -> None:
     """Draw capsule lengths as bars from 0 to 1, the longest dark and with its value."""
     values = np.asarray(torch.as_tensor(lengths).detach().cpu(), dtype=float)
@@ -111,6 +146,12 @@ def grey(image: Tensor | Sequence[Any]) -> np.ndarray:
     if array.ndim != 2:
         raise ValueError(f"a grey picture must be (H, W) or (1, H, W), got {array.shape}")
     return array
+
+
+def _two_colours(first: Tensor, second: Tensor) -> np.ndarray:
+    """Two grey pictures as one of colours, (H, W, 3)."""
+    colours = np.array([to_rgb(COLOURS[1]), to_rgb(COLOURS[5])])
+    return np.stack([grey(first), grey(second)], axis=-1).dot(colours).clip(0, 1)
 
 
 def _hide_frame(axes: Axes) -> None:
