@@ -31,7 +31,7 @@ class CapsNetConfig:
 
     @property
     def primary_grid(self) -> tuple[int, int]:
-        """Rows and columns of the primary capsules: a stride-1, then a stride-2 convolution."""
+        """Rows and columns of the primary capsules, after a stride-1 and a stride-2 convolution."""
         _, height, width = self.image_shape
         cut = 2 * (self.kernel_size - 1)
         return (height - cut + 1) // 2, (width - cut + 1) // 2
