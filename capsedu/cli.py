@@ -1,6 +1,5 @@
 """The ``capsedu`` command."""
 
-import errno
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,9 +19,7 @@ class OneSentenceErrors(typer.core.TyperGroup):
         except KeyboardInterrupt:
             sentence = "interrupted; the same command goes on from the last checkpoint"
         except OSError as error:
-            if error.errno != errno.ENOSPC and not isinstance(error, PermissionError):
-                raise
-            sentence = f"cannot write {error.filename or 'a file'}: {error.strerror}"
+            sentence = f"cannot use {error.filename or 'a file'}: {error.strerror or error}"
         typer.echo(f"capsedu: {sentence}", err=True)
         raise typer.Exit(2)
 

@@ -22,6 +22,9 @@ def run_recipe(recipe: Recipe, folder: Path) -> Path | None:
         raise CapseduError(
             f"{folder / FILE_NAME} is there already: this run has ended; choose another folder"
         )
+    folder.mkdir(
+        parents=True, exist_ok=True
+    )  # a folder that cannot be made is told before the work, not after
     data = load(recipe.data, "train", size=recipe.train_size)
     with tqdm(desc=recipe.name, unit="step") as bar:
         for metrics in train(recipe, folder, dataset=data):
