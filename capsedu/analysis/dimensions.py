@@ -73,8 +73,8 @@ def mean_cosine(directions: Tensor) -> Tensor:
     """The mean cosine over all pairs of the directions (K, D): 1 if all agree, near 0 if none do.
 
     Example:
-        >>> mean_cosine(torch.eye(3)), mean_cosine(torch.ones(3, 2))
-        (tensor(0.), tensor(1.))
+        >>> round(mean_cosine(torch.eye(3)).item(), 4), round(mean_cosine(torch.ones(3, 2)).item(), 4)
+        (0.0, 1.0)
     """
     unit = torch.nn.functional.normalize(directions, dim=1)
     pairs = torch.triu_indices(len(unit), len(unit), offset=1)
