@@ -24,6 +24,7 @@ help: ## list these targets
 # --all reads every page each time, so that a warning comes back until it is mended.
 book: .venv/.installed ## build the book: runs every notebook (laptop profile), then prints where it is
 	$(BIN)/jupyter-book build . --all -W -n --keep-going
+	@touch _build/.built # the tests need not build it again
 	@echo "The book is ready: $(CURDIR)/_build/html/index.html"
 
 test: lint .venv/.installed ## all tests: style, types, package, notebooks, book, browser

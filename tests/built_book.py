@@ -10,7 +10,7 @@ from filelock import FileLock
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
-STAMP = ROOT / "_build" / ".tested"
+STAMP = ROOT / "_build" / ".built"  # `make book` leaves it too
 SOURCES = (
     "_config.yml",
     "_toc.yml",
