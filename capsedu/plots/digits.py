@@ -92,7 +92,14 @@ def class_answers(
 
 
 def overlap_answers(
-    images: Tensor, lengths: Tensor, drawn: Tensor, pairs: Sequence[tuple[int, int]], *, name: str, alt: str
+    images: Tensor,
+    lengths: Tensor,
+    drawn: Tensor,
+    pairs: Sequence[Sequence[int]],
+    titles: Sequence[str],
+    *,
+    name: str,
+    alt: str,
 ) -> Figure:
     """One row a picture of two digits: the picture, the lengths, each digit drawn from its own capsule.
 
@@ -103,7 +110,8 @@ def overlap_answers(
         images: (N, 1, H, W).
         lengths: of the class capsules, (N, J).
         drawn: what the decoder drew from the two capsules, (N, 2, 1, H, W).
-        pairs: the classes of these two capsules.
+        pairs: the classes of these two capsules, N times two.
+        titles: one above each picture.
         name: a slug for the figure's file.
         alt: what is to be seen.
     """
@@ -111,10 +119,10 @@ def overlap_answers(
     figure, axes = new_figure(
         count, 5, size=(7, 1.4 * count), squeeze=False, gridspec_kw={"width_ratios": [1, 1.9, 1, 1, 1]}
     )
-    for (left, bars, first, second, both), image, length, drawings, pair in zip(
-        axes, images, lengths, drawn, pairs, strict=True
+    for (left, bars, first, second, both), image, length, drawings, pair, title in zip(
+        axes, images, lengths, drawn, pairs, titles, strict=True
     ):
-        picture(left, grey(image), "two digits")
+        picture(left, grey(image), title)
         length_bars(bars, length)
         for place, drawing, digit in zip((first, second), drawings, pair, strict=True):
             picture(place, grey(drawing), f"drawn as {digit}")
@@ -130,7 +138,7 @@ def length_bars(axes: Axes, lengths: Tensor | Sequence[float], threshold: float 
     values = np.asarray(torch.as_tensor(lengths).detach().cpu(), dtype=float)
     bars = axes.bar(range(len(values)), values, color=COLOURS[5])
     longest = int(values.argmax())
-    bars[longest].set(color=COLOURS[0], hatch="//", edgecolor="white")
+    bars[longest].set_color(COLOURS[0])
     axes.text(longest, values[longest], f"{values[longest]:.2f}", ha="center", va="bottom", fontsize="small")
     if threshold is not None:
         axes.axhline(threshold, color="black", linestyle=":", linewidth=1)

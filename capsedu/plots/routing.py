@@ -1,6 +1,6 @@
 """Pictures of votes in the plane and of how routing shares them out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from matplotlib.axes import Axes
@@ -111,6 +111,55 @@ def routing_steps(
         f"Each row is a routing iteration. The votes for {' and '.join(parents)} are points whose size is "
         "their coupling, the output is an arrow inside the unit circle, and bars show how each child shares "
         f"itself out. Lengths of the outputs: {told}.",
+    )
+
+
+def outlier_couplings(angles: Tensor, couplings: Mapping[int, Tensor]) -> Figure:
+    """How much of itself a stray child gives to a parent, against how far its vote is off.
+
+    Args:
+        angles: between the stray's vote and the others', in degrees, (N,), rising.
+        couplings: of the stray to that parent, (N,), by number of iterations; at most four.
+    """
+    figure, axes = new_figure(size=(7, 3))
+    for line, (iterations, curve) in zip((":", "-.", "--", "-"), couplings.items(), strict=False):
+        axes.plot(angles, curve, line, label=f"{iterations} iteration{'s' if iterations > 1 else ''}")
+    axes.set(xlabel="angle between the stray's vote and the cluster (degrees)", ylabel="its coupling")
+    axes.set(ylim=(-0.02, 1.02), xticks=range(0, int(angles[-1]) + 1, 30))
+    axes.legend(frameon=False)
+    told = "; ".join(f"{r} iterations: from {c[0]:.2f} to {c[-1]:.2f}" for r, c in couplings.items())
+    return describe(
+        figure,
+        "outlier-couplings",
+        f"Coupling of a stray child to a parent, as its vote moves from {angles[0]:g} to {angles[-1]:g} "
+        f"degrees off the others' votes. {told}. The more iterations, the steeper the fall.",
+    )
+
+
+def lengths_in_company(lengths: Tensor, parents: Sequence[str]) -> Figure:
+    """Output lengths for one picture of a boat, routed in a batch with 0, 1, 2 ... houses.
+
+    Args:
+        lengths: (K, J), row k with k houses in the batch.
+        parents: their names, at most eight.
+    """
+    figure, axes = new_figure(size=(7, 2.6))
+    houses = range(len(lengths))
+    for parent, name in enumerate(parents):
+        axes.plot(
+            houses, lengths[:, parent], marker=MARKERS[parent], linestyle=("-", "--")[parent % 2], label=name
+        )
+    axes.set(xlabel="pictures of houses in the same batch", ylabel="length, picture of a boat")
+    axes.set(ylim=(0, 1), xticks=houses)
+    axes.legend(frameon=False)
+    told = "; ".join(
+        f"{name} from {x[0]:.2f} to {x[-1]:.2f}" for name, x in zip(parents, lengths.T, strict=True)
+    )
+    return describe(
+        figure,
+        "lengths-in-company",
+        "Lengths of the outputs for one picture of a boat, as the number of houses in its batch grows from "
+        f"0 to {len(lengths) - 1}: {told}.",
     )
 
 

@@ -66,16 +66,12 @@ def test_a_colour_picture_is_refused_with_its_shape():
 def test_overlap_answers_draw_each_digit_and_both():
     drawn = torch.zeros(1, 2, 1, 4, 4)
     drawn[0, 0, 0, 0], drawn[0, 1, 0, 3] = 1, 1
+    lengths = torch.tensor([[0.8, 0.7, 0.1]])
     figure = plots.overlap_answers(
-        torch.ones(1, 1, 4, 4),
-        torch.tensor([[0.8, 0.7, 0.1]]),
-        drawn,
-        [(0, 1)],
-        name="two",
-        alt="Two digits.",
+        torch.ones(1, 1, 4, 4), lengths, drawn, [(0, 1)], ["0 on 1"], name="two", alt="Two digits."
     )
-    _, _, first, second, both = figure.axes
-    assert [first.get_title(), second.get_title()] == ["drawn as 0", "drawn as 1"]
+    left, _, first, second, both = figure.axes
+    assert [axes.get_title() for axes in (left, first, second)] == ["0 on 1", "drawn as 0", "drawn as 1"]
     colours = both.images[0].get_array()
     assert colours.shape == (4, 4, 3)
     assert colours[1:3].sum() == 0

@@ -67,3 +67,20 @@ def test_sums_stand_at_the_side_where_the_softmax_ran():
     assert routing[6:9] == ["1.00"] * 3
     assert attention[9:11] == ["1.00"] * 2
     assert float(routing[9]) + float(routing[10]) == pytest.approx(3, abs=0.02)
+
+
+def test_outlier_curves_are_drawn_as_given():
+    angles = torch.arange(0, 181, 30)
+    couplings = {1: torch.full((7,), 0.5), 3: torch.linspace(0.8, 0.1, 7)}
+    figure = plots.outlier_couplings(angles, couplings)
+    lines = figure.axes[0].lines
+    assert [line.get_label() for line in lines] == ["1 iteration", "3 iterations"]
+    assert np.allclose([line.get_ydata() for line in lines], torch.stack(list(couplings.values())))
+    assert "3 iterations: from 0.80 to 0.10" in figure.alt_text
+
+
+def test_lengths_in_company_have_one_line_a_parent():
+    lengths = torch.tensor([[0.9, 0.2], [0.7, 0.7], [0.5, 0.8]])
+    figure = plots.lengths_in_company(lengths, PARENTS)
+    assert np.allclose([line.get_ydata() for line in figure.axes[0].lines], lengths.T)
+    assert "from 0 to 2: boat from 0.90 to 0.50; house from 0.20 to 0.80" in figure.alt_text
