@@ -1,6 +1,5 @@
 """Matrix capsules (Hinton et al. 2018): a 4 × 4 pose and an activation each."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 

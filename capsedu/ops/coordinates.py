@@ -1,6 +1,5 @@
 """Coordinate addition: a vote learns where its child stands."""
 
-import torch
 from torch import Tensor
 
 
