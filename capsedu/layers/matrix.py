@@ -26,7 +26,9 @@ class MatrixCapsules:
 class MatrixPrimaryCaps(nn.Module):
     """The first matrix capsules: a 1 × 1 convolution without bias gives poses and activation logits."""
 
-    def __init__(self, in_channels: int, types: int, *, pose: Pose = "matrix", init_scale: float = 0.5) -> None:
+    def __init__(
+        self, in_channels: int, types: int, *, pose: Pose = "matrix", init_scale: float = 0.5
+    ) -> None:
         super().__init__()
         self.types, self.shape = types, POSE_SHAPE[pose]
         self.poses = nn.Conv2d(in_channels, 16 * types, 1, bias=False)
@@ -96,7 +98,7 @@ class ConvCaps(nn.Module):
 
 
 class ClassCaps(ConvCaps):
-    """One capsule a class. A child type's matrices are shared by all positions; coordinates tell where it was.
+    """One capsule a class. Matrices are shared by all positions of a type; coordinates tell them apart.
 
     Args:
         side: rows and columns of the children's grid.

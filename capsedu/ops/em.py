@@ -65,13 +65,14 @@ def em_routing(
         \sigma_j^2 = \frac{1}{m_j}\sum_i r_{ij} (V_{ij} - \mu_j)^2 \\
         a_j &= \operatorname{logistic}\Big(\lambda_t\Big(\beta_a
             - \frac{m_j}{\bar m}\sum_h (\beta_u + \log\sigma_j^h)\Big)\Big) \\
-        R_{ij} &= \frac{a_j\,\mathcal N(V_{ij};\mu_j,\sigma_j^2)}{\sum_k a_k\,\mathcal N(V_{ik};\mu_k,\sigma_k^2)}
+        R_{ij} &= \frac{a_j\,\mathcal N(V_{ij};\mu_j,\sigma_j^2)}
+            {\sum_k a_k\,\mathcal N(V_{ik};\mu_k,\sigma_k^2)}
 
-    where :math:`\lambda_t = \lambda\,(1 - 0.95^{t+1})` and :math:`\bar m` is the mass of an average parent when
-    every child is active. The last sum runs over *every parent the child can reach*.
+    where :math:`\lambda_t = \lambda\,(1 - 0.95^{t+1})` and :math:`\bar m` is the mass of an average parent
+    when every child is active. The last sum runs over *every parent the child can reach*.
 
     Args:
-        votes: (B, I, J, D). On a grid (B, P, S, J, D), with S = K*K*C slots of children at each parent position.
+        votes: (B, I, J, D). On a grid (B, P, S, J, D), S = K*K*C children at each parent position.
         activations: a_i, (B, I); on a grid (B, P, S), a child repeated wherever it is seen.
         beta_u, beta_a: (J,), one of each a parent type.
         iterations: number of M-steps.

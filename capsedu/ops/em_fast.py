@@ -6,8 +6,8 @@ their weighted sums. So both steps are matrix products with F, and nothing as la
 * M-step: (Σ r V, Σ r V²) = r F
 * E-step: log N(V; μ, σ²) = F · (μ/σ², -1/(2σ²)) + constant
 
-The batch goes through in slices whose features fit the cache; the backward pass makes them again. The gradient of F
-is a sum of outer products over the iterations, one matrix product in all (compare `routing_fast`).
+The batch goes through in slices whose features fit the cache; the backward pass makes them again. The
+gradient of F is a sum of outer products over the iterations: one matrix product in all (as in `routing_fast`).
 Votes are taken relative to their plain mean, so that E[V²] - μ² does not cancel.
 """
 
@@ -87,7 +87,7 @@ def _route(
 ) -> tuple[Tensor, Tensor, Tensor, list[tuple[Tensor, Tensor]]]:
     """EM on features (B, P, J, S, 2D); returns poses, activations, responsibilities and each product with F.
 
-    A product is (weights, result): ``result = weights @ F`` in the M-step, ``result = F @ weights`` in the E-step.
+    A product is (factor, result): ``factor @ F`` in the M-step, ``F @ factor`` in the E-step.
     """
     size = features.shape[-1] // 2
     scores = features.new_zeros(features.shape[:-1])  # (B, P, J, S)

@@ -163,7 +163,7 @@ def total_by_child(responsibilities, grid, types):
 
 @pytest.mark.parametrize(("height", "stride"), [(5, 1), (7, 2), (6, 2)])
 def test_a_child_is_shared_out_over_all_types_and_positions(height, stride):
-    """Fault 3: most public code normalises over types only; at stride 1 a child then counts up to nine times."""
+    """Fault 3: normalised over types only, a child at stride 1 counts up to nine times."""
     grid, poses, activations, weight = grid_example(height, 3, stride)
     result = vote_and_route(poses, activations, weight, *betas(2), grid)
     total = total_by_child(result.responsibilities, grid, 2)
