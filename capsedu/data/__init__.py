@@ -1,7 +1,7 @@
 """Data sets by name, each of which says where its data came from."""
 
 # Each module registers its loader.
-from capsedu.data import mnist, smallnorb  # noqa: F401
+from capsedu.data import mnist, smallnorb, toynorb  # noqa: F401
 from capsedu.data.dataset import ImageDataset
 from capsedu.data.registry import load, names
 from capsedu.data.viewpoint import viewpoint_split
