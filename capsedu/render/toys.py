@@ -209,7 +209,7 @@ def truck(chance: Chance) -> list[Part]:
 
 
 def _load(chance: Chance, back: float, front: float, wide: float, floor: float, roof: float) -> list[Part]:
-    kind = chance.pick(5)
+    kind = chance.pick(4)
     if kind == 0:  # a tank
         radius = wide * 0.95
         return [Part("cylinder", limb((back, 0, floor + radius), (front, 0, floor + radius), radius))]
@@ -217,7 +217,7 @@ def _load(chance: Chance, back: float, front: float, wide: float, floor: float, 
         high = roof - chance.between(0.12, 0.25)
         walls = [box((x - 0.03, x + 0.03), wide, (floor, high)) for x in (back + 0.03, front - 0.03)]
         sides = [slab((back, front), side * (wide - 0.03), 0.03, (floor, high)) for side in (-1, 1)]
-        return walls + sides
+        return [box((back, front), wide * 0.98, (floor, floor + 0.16)), *walls, *sides]
     return [box((back, front), wide, (floor, roof + chance.between(0.05, 0.3)))]
 
 
