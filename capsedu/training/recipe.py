@@ -9,7 +9,7 @@ from capsedu.errors import unknown_name
 
 @dataclass(frozen=True)
 class Recipe:
-    """Model, data, loss, optimiser, schedule and augmentation of one training run.
+    """Model, data, loss, optimiser, schedule and preparation of one training run.
 
     The defaults are Sabour et al.'s for MNIST.
     """
@@ -19,14 +19,15 @@ class Recipe:
     data: str
     model_options: Mapping[str, Any] = field(default_factory=dict)
     train_size: int | None = None  # None: all
-    augmentation: Literal["none", "shift", "affine"] = "shift"
-    loss: Literal["margin", "cross_entropy"] = "margin"
+    augmentation: Literal["none", "shift", "affine", "norb"] = "shift"  # see ``prepare``
+    loss: Literal["margin", "cross_entropy", "spread"] = "margin"
     scaling: Literal["paper", "released"] = "paper"
     reconstruction_weight: float = 0.0005
     learning_rate: float = 1e-3
     schedule: Literal["exponential", "cosine"] = "exponential"  # cosine ends at 0
     decay: float = 0.96  # exponential: this factor every ``decay_steps``
     decay_steps: int = 2000
+    weight_decay: float = 0.0
     batch_size: int = 128
     epochs: int = 50
     precision: Literal["no", "bf16"] = "no"
@@ -59,6 +60,22 @@ RECIPES = {
             precision="bf16",
         ),
         Recipe("cnn-mnist", "cnn-mnist", "mnist", loss="cross_entropy", reconstruction_weight=0.0),
+        *(
+            Recipe(
+                f"matrixcaps-small-{data}",
+                "matrixcaps-small",
+                data,
+                augmentation="norb",
+                loss="spread",
+                reconstruction_weight=0.0,
+                learning_rate=3e-3,
+                weight_decay=2e-7,
+                schedule="cosine",
+                batch_size=64,
+                epochs=30,
+            )
+            for data in ("smallnorb", "toynorb")
+        ),
     )
 }
 

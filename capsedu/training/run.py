@@ -11,6 +11,7 @@ from capsedu.models.pretrained import load_weights, pretrained, save_weights, wr
 from capsedu.training.card import add_evaluation, make_card
 from capsedu.training.evaluate import evaluate
 from capsedu.training.loop import train
+from capsedu.training.prepare import PREPARATIONS
 from capsedu.training.recipe import Recipe
 
 FILE_NAME = "weights.safetensors"
@@ -45,7 +46,8 @@ def evaluate_weights(weights: str, split: str) -> dict[str, Any]:
     model = load_weights(own) if own else pretrained(weights)
     card: dict[str, Any] = model.card  # type: ignore[assignment]
     data = load(card["data"]["name"], split)
-    card = add_evaluation(card, data, evaluate(model, data, progress=True))
+    prepare = PREPARATIONS[card["recipe"]["augmentation"]].test
+    card = add_evaluation(card, data, evaluate(model, data, prepare=prepare, progress=True))
     if own:
         write_card(own, card)
     return card
