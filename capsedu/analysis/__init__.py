@@ -1,5 +1,12 @@
 """A model in, numbers out."""
 
+from capsedu.analysis.convergence import (
+    coupling_entropy,
+    lengths_by_iterations,
+    mean_change,
+    reroute,
+    routing_objective,
+)
 from capsedu.analysis.dimensions import (
     STEPS,
     capsule_tracks,
@@ -26,16 +33,21 @@ __all__ = [
     "change_strokes",
     "class_capsules",
     "correlations",
+    "coupling_entropy",
     "draw_face",
     "interpolate",
     "largest_share",
     "length_before_squash",
+    "lengths_by_iterations",
     "masked",
+    "mean_change",
     "mean_cosine",
     "measure_strokes",
     "part_patch",
     "perturb",
     "random_pictures",
+    "reroute",
+    "routing_objective",
     "share_called_face",
     "share_when_moved",
     "squash_gains",

@@ -1,6 +1,15 @@
 """Numbers in, a matplotlib figure with alt text out."""
 
 from capsedu.plots.capsnet import capsnet_diagram, capsule_grouping
+from capsedu.plots.convergence import (
+    changes_in_training,
+    coupling_maps,
+    entropy_by_iteration,
+    lengths_by_iterations,
+    long_run,
+    routing_changes,
+    routing_cost,
+)
 from capsedu.plots.digits import class_answers, digit_grid, overlap_answers
 from capsedu.plots.figure import describe, new_figure, show
 from capsedu.plots.losses import loss_curves, loss_shares, margin_loss_curves
@@ -38,13 +47,18 @@ __all__ = [
     "capsule_as_arrow",
     "capsule_grouping",
     "capsule_sliders",
+    "changes_in_training",
     "class_answers",
+    "coupling_maps",
     "describe",
     "detector_maps",
     "digit_grid",
     "draw_votes",
+    "entropy_by_iteration",
     "heat_maps",
+    "lengths_by_iterations",
     "lengths_in_company",
+    "long_run",
     "loss_curves",
     "loss_shares",
     "margin_loss_curves",
@@ -55,6 +69,8 @@ __all__ = [
     "overlap_answers",
     "perturbation_grid",
     "perturbation_grids",
+    "routing_changes",
+    "routing_cost",
     "routing_steps",
     "show",
     "softmax_directions",

@@ -57,7 +57,7 @@ def loss_curves(
         window: steps in the running mean.
     """
     figure, axes = new_figure(size=(7, 3.0))
-    ends = {}
+    ends = []
     for number, (label, losses) in enumerate(curves.items()):
         values = torch.tensor(losses)
         smooth = values.unfold(0, min(window, len(values)), 1).mean(dim=1)
@@ -67,11 +67,11 @@ def loss_curves(
         axes.plot(
             steps[-len(smooth) :], smooth, color=colour, linestyle=LINES[number % len(LINES)], label=label
         )
-        ends[label] = f"{label} from {float(smooth[0]):.3f} to {float(smooth[-1]):.3f}"
+        ends.append(f"{label} from {float(smooth[0]):.3f} to {float(smooth[-1]):.3f}")
     axes.set(xlabel="step", ylabel="loss", yscale="log")
     axes.legend(frameon=False, fontsize="small")
     return describe(
-        figure, name, f"Training loss against the step, on a log scale; all fall: {'; '.join(ends.values())}."
+        figure, name, f"Training loss against the step, on a log scale. Running means: {'; '.join(ends)}."
     )
 
 

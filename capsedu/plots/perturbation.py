@@ -13,21 +13,22 @@ from capsedu.plots.digits import grey
 from capsedu.plots.figure import COLOURS, describe, new_figure, picture
 
 
-def perturbation_grid(pictures: Tensor, offsets: Tensor, digit: int) -> Figure:
+def perturbation_grid(pictures: Tensor, offsets: Tensor, digit: int, width: float = 7.0) -> Figure:
     """One digit: a row for each dimension, a column for each offset, the unchanged digit framed.
 
     Args:
         pictures: what :func:`capsedu.analysis.perturb` gives for one image, (D, O, 1, H, W).
         offsets: (O,).
         digit: its class.
+        width: of the figure, in inches.
     """
     rows, columns = pictures.shape[:2]
-    figure, axes = new_figure(size=(7, 7 * rows / columns * 0.93))
+    figure, axes = new_figure(size=(width, width * rows / columns * 0.93))
     _draw_mosaic(axes, pictures)
-    height, width = pictures.shape[-2:]
-    axes.set_xticks((np.arange(columns) + 0.5) * width, [_signed(offset) for offset in offsets.tolist()])
-    axes.set_yticks((np.arange(rows) + 0.5) * height, [str(row + 1) for row in range(rows)])
-    axes.tick_params(length=0, labelsize="small")
+    tall, wide = pictures.shape[-2:]
+    axes.set_xticks((np.arange(columns) + 0.5) * wide, [_signed(offset) for offset in offsets.tolist()])
+    axes.set_yticks((np.arange(rows) + 0.5) * tall, [str(row + 1) for row in range(rows)])
+    axes.tick_params(length=0, labelsize="small" if width > 5 else 5)
     axes.xaxis.tick_top()
     axes.set(ylabel="dimension of the capsule", xlabel="added to that dimension alone")
     axes.xaxis.set_label_position("top")
@@ -145,12 +146,15 @@ def heat_maps(
     return describe(figure, name, alt)
 
 
-def blend_lengths(lengths: Mapping[str, Tensor], labels: Mapping[str, int]) -> Figure:
+def blend_lengths(
+    lengths: Mapping[str, Tensor], labels: Mapping[str, int], *, name: str = "blend-lengths"
+) -> Figure:
     """How long the capsules of interest are when the network reads the pictures of a blend.
 
     Args:
         lengths: for each blend, the network's lengths (steps, J) on its pictures.
         labels: the class to follow, by the name it has in the legend.
+        name: a slug for the figure's file.
     """
     figure, axes = new_figure(1, len(lengths), size=(7, 2.6), squeeze=False, sharey=True)
     styles = (("-", "o"), ("--", "s"), (":", "^"))
@@ -170,7 +174,7 @@ def blend_lengths(lengths: Mapping[str, Tensor], labels: Mapping[str, int]) -> F
     )
     return describe(
         figure,
-        "blend-lengths",
+        name,
         f"Lengths of the capsules against t, one panel a blend. In the middle of the way, {told}.",
     )
 
