@@ -1,6 +1,7 @@
 """The matrix capsule network (Hinton et al. 2018): A, B, C, D, E."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +48,7 @@ class MatrixCapsNet(nn.Module):
         side = (config.image_shape[1] - 5) // 2 + 1
         first = Neighbourhood(side, side, kernel=3, stride=2)
         second = Neighbourhood(first.out_height, first.out_width, kernel=3, stride=1)
-        options = {"iterations": config.iterations, "pose": config.pose}
+        options: Any = {"iterations": config.iterations, "pose": config.pose}
         self.conv = nn.Sequential(nn.Conv2d(config.image_shape[0], config.A, 5, stride=2), nn.ReLU())
         self.primary = MatrixPrimaryCaps(config.A, config.B, pose=config.pose)
         self.conv1 = ConvCaps(first, config.B, config.C, **options)

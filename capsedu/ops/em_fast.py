@@ -7,7 +7,7 @@ their weighted sums. So both steps are matrix products with F, and nothing as la
 * E-step: log N(V; μ, σ²) = F · (μ/σ², -1/(2σ²)) + constant
 
 The batch goes through in slices whose features fit the cache; the backward pass makes them again. The
-gradient of F is a sum of outer products over the iterations: one matrix product in all (as in `routing_fast`).
+gradient of F is a sum of outer products over the iterations: one matrix product in all.
 Votes are taken relative to their plain mean, so that E[V²] - μ² does not cancel.
 """
 
@@ -184,13 +184,13 @@ def _slice_backward(
     """Route one slice again and differentiate: torch does the small tensors, one product the features."""
     with torch.enable_grad():
         leaves = [tensor.detach().requires_grad_() for tensor in (poses, activations, weight, beta_u, beta_a)]
-        pose, activation, matrices, *betas = leaves
+        pose, activation, matrices, leaf_u, leaf_a = leaves
         votes = votes_of(pose, matrices, options.grid, offsets)
         features, centre = _features(votes.detach())  # constants: their gradient is put together below
         seen = activation[:, options.grid.children_of(pose.device)].flatten(2)
-        mean, active, _, products = _route(features, centre, seen, *betas, options)
+        mean, active, _, products = _route(features, centre, seen, leaf_u, leaf_a, options)
     results = [result for _, result in products]
-    small = [activation, *betas, *results]
+    small = [activation, leaf_u, leaf_a, *results]
     grad_activation, grad_u, grad_a, *grad_results = torch.autograd.grad((mean, active), small, grad_outputs)
     # d(w F) and d(F n): columns (B, P, J, S, 2r-1) times rows (B, P, J, 2r-1, 2D)
     columns, rows = [], []
