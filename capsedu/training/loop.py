@@ -101,9 +101,10 @@ def total_steps(recipe: Recipe, items: int) -> int:
 
 
 def learning_rate(recipe: Recipe, step: int, steps: int) -> float:
-    """The learning rate of a step: ``decay`` every ``decay_steps``, or half a cosine down to 0."""
+    """The learning rate of a step: ``decay`` every ``decay_steps``, or half a cosine a cycle, down to 0."""
     if recipe.schedule == "cosine":
-        return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * step / steps))
+        done = recipe.cycles * step % steps / steps  # of this cycle
+        return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
     return recipe.learning_rate * recipe.decay ** (step / recipe.decay_steps)
 
 

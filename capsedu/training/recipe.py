@@ -25,6 +25,7 @@ class Recipe:
     reconstruction_weight: float = 0.0005
     learning_rate: float = 1e-3
     schedule: Literal["exponential", "cosine"] = "exponential"  # cosine ends at 0
+    cycles: int = 1  # cosine: times it falls from ``learning_rate`` to 0 (warm restarts)
     decay: float = 0.96  # exponential: this factor every ``decay_steps``
     decay_steps: int = 2000
     weight_decay: float = 0.0
@@ -45,8 +46,9 @@ RECIPES = {
             "mnist",
             augmentation="affine",
             schedule="cosine",
+            cycles=2,
             batch_size=64,
-            epochs=20,
+            epochs=40,
             precision="bf16",
         ),
         Recipe(

@@ -196,10 +196,14 @@ def test_the_papers_schedule_multiplies_by_096_every_2000_steps():
     assert learning_rate(paper, 4000, 10_000) == pytest.approx(1e-3 * 0.96**2)
 
 
-def test_the_cosine_schedule_ends_at_zero():
-    cosine = recipe("capsnet-mnist")
-    assert learning_rate(cosine, 0, 100) == cosine.learning_rate
-    assert learning_rate(cosine, 100, 100) == pytest.approx(0, abs=1e-12)
+@pytest.mark.parametrize("cycles", [1, 2])
+def test_each_cycle_of_the_cosine_schedule_falls_to_zero(cycles):
+    cosine = recipe("capsnet-mnist", cycles=cycles)
+    each = 10_000 // cycles
+    for start in range(0, 10_000, each):
+        assert learning_rate(cosine, start, 10_000) == cosine.learning_rate
+        assert learning_rate(cosine, start + each // 2, 10_000) == pytest.approx(cosine.learning_rate / 2)
+        assert learning_rate(cosine, start + each - 1, 10_000) < 1e-6 * cosine.learning_rate
 
 
 def test_a_batch_larger_than_the_data_is_told():
