@@ -1,13 +1,13 @@
 """Matrix capsules (Hinton et al. 2018): a 4 × 4 pose and an activation each."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from capsedu.ops.coordinates import coordinate_offsets
-from capsedu.ops.em import EMResult
+from capsedu.ops.em import EMResult, em_routing, votes_on_grid
 from capsedu.ops.em_fast import vote_and_route
 from capsedu.ops.neighbourhood import Neighbourhood
 
@@ -21,6 +21,7 @@ class MatrixCapsules:
 
     poses: Tensor  # (B, H*W, C, 4, 4), or (B, H*W, C, 1, 16) for vector poses
     activations: Tensor  # (B, H*W, C)
+    routing: EMResult | None = None  # how they were found, where asked for
 
 
 class MatrixPrimaryCaps(nn.Module):
@@ -54,6 +55,7 @@ class ConvCaps(nn.Module):
         beta_u: its start.
         beta_a_scale: β_a is this times its parameter, so that an optimiser moves it fast enough.
         inverse_temperature: see :func:`capsedu.ops.em_routing`.
+        compiled: see :func:`capsedu.ops.vote_and_route`.
     """
 
     def __init__(
@@ -66,35 +68,48 @@ class ConvCaps(nn.Module):
         pose: Pose = "matrix",
         init_scale: float = 0.3,
         beta_u: float = 0.7,
-        beta_a_scale: float = 1000.0,
-        inverse_temperature: float = 0.047,
+        beta_a_scale: float = 100.0,
+        inverse_temperature: float = 0.5,
+        compiled: bool = False,
     ) -> None:
         super().__init__()
-        self.grid, self.iterations, self.pose = grid, iterations, pose
+        self.grid, self.iterations, self.pose, self.compiled = grid, iterations, pose, compiled
         self.beta_a_scale, self.inverse_temperature = beta_a_scale, inverse_temperature
         inner = POSE_SHAPE[pose][1]
         self.weight = nn.Parameter(init_scale * torch.randn(grid.kernel**2 * in_types, types, inner, inner))
         self.beta_u = nn.Parameter(torch.full((types,), beta_u))
         self.beta_a = nn.Parameter(torch.zeros(types))
+        self.register_buffer("offsets", None, persistent=False)  # (K*K*C, D), added to the votes
 
-    def route(self, capsules: MatrixCapsules, weight: Tensor, offsets: Tensor | None) -> EMResult:
-        """Vote with ``weight`` and route."""
-        return vote_and_route(
-            capsules.poses,
-            capsules.activations,
-            weight,
-            self.beta_u,
-            self.beta_a_scale * self.beta_a,
-            self.grid,
-            offsets=offsets,
-            iterations=self.iterations,
-            inverse_temperature=self.inverse_temperature,
-        )
+    def matrices(self) -> Tensor:
+        """W of every slot, (K*K*C, J, 4, 4)."""
+        return self.weight
 
-    def forward(self, capsules: MatrixCapsules) -> MatrixCapsules:
-        """Capsules on the children's grid to capsules on the parents' grid."""
-        result = self.route(capsules, self.weight, None)
-        return MatrixCapsules(result.poses.unflatten(-1, POSE_SHAPE[self.pose]), result.activations)
+    def forward(self, capsules: MatrixCapsules, trace: bool = False) -> MatrixCapsules:
+        """Capsules on the children's grid to capsules on the parents' grid.
+
+        ``trace`` routes by the plain form, which tells every iteration; the numbers are the same.
+        """
+        betas = self.beta_u, self.beta_a_scale * self.beta_a
+        options: Any = {"iterations": self.iterations, "inverse_temperature": self.inverse_temperature}
+        if trace:
+            seen = capsules.activations[:, self.grid.children_of(capsules.activations.device)].flatten(2)
+            votes = votes_on_grid(capsules.poses, self.matrices(), self.grid, self.offsets)
+            routing = em_routing(votes, seen, *betas, grid=self.grid, trace=True, **options)
+            poses, activations = routing.poses, routing.activations
+        else:
+            routing = None
+            poses, activations = vote_and_route(
+                capsules.poses,
+                capsules.activations,
+                self.matrices(),
+                *betas,
+                self.grid,
+                offsets=self.offsets,
+                compiled=self.compiled,
+                **options,
+            )
+        return MatrixCapsules(poses.unflatten(-1, POSE_SHAPE[self.pose]), activations, routing)
 
 
 class ClassCaps(ConvCaps):
@@ -114,13 +129,10 @@ class ClassCaps(ConvCaps):
         super().__init__(Neighbourhood(side, side, side, 1), in_types, classes, **options)  # type: ignore[arg-type]
         with torch.no_grad():
             self.weight = nn.Parameter(self.weight[:in_types].clone())  # one matrix a type
-        self.register_buffer("offsets", None, persistent=False)
         if coordinates is not None:
             by_slot = coordinates.repeat_interleave(in_types, dim=0)
             self.offsets = coordinate_offsets(by_slot).flatten(1)
 
-    def forward(self, capsules: MatrixCapsules) -> MatrixCapsules:
-        """Capsules on the grid to class capsules (B, 1, E, 4, 4)."""
-        shared = self.weight.expand(self.grid.kernel**2, *self.weight.shape).flatten(0, 1)
-        result = self.route(capsules, shared, self.offsets)
-        return MatrixCapsules(result.poses.unflatten(-1, POSE_SHAPE[self.pose]), result.activations)
+    def matrices(self) -> Tensor:
+        """W of every slot: one matrix a type, repeated for each position."""
+        return self.weight.expand(self.grid.kernel**2, *self.weight.shape).flatten(0, 1)

@@ -7,7 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from capsedu.layers.matrix import ClassCaps, ConvCaps, MatrixPrimaryCaps, Pose
+from capsedu.models.images import check_images
 from capsedu.models.registry import register
+from capsedu.ops.em import EMResult
 from capsedu.ops.neighbourhood import Neighbourhood
 
 
@@ -24,6 +26,7 @@ class MatrixCapsNetConfig:
     iterations: int = 3
     pose: Pose = "matrix"
     coordinates: bool = True
+    compiled: bool = False  # fuse the routing with torch.compile: for training
 
 
 @dataclass
@@ -32,6 +35,7 @@ class MatrixCapsNetOutput:
 
     activations: Tensor  # (B, E)
     poses: Tensor  # (B, E, 4, 4)
+    routing: tuple[EMResult, ...] | None = None  # of the three routed layers, where asked for
 
     @property
     def scores(self) -> Tensor:
@@ -48,7 +52,7 @@ class MatrixCapsNet(nn.Module):
         side = (config.image_shape[1] - 5) // 2 + 1
         first = Neighbourhood(side, side, kernel=3, stride=2)
         second = Neighbourhood(first.out_height, first.out_width, kernel=3, stride=1)
-        options: Any = {"iterations": config.iterations, "pose": config.pose}
+        options: Any = {"iterations": config.iterations, "pose": config.pose, "compiled": config.compiled}
         self.conv = nn.Sequential(nn.Conv2d(config.image_shape[0], config.A, 5, stride=2), nn.ReLU())
         self.primary = MatrixPrimaryCaps(config.A, config.B, pose=config.pose)
         self.conv1 = ConvCaps(first, config.B, config.C, **options)
@@ -58,13 +62,28 @@ class MatrixCapsNet(nn.Module):
         grid = torch.cartesian_prod(centres, centres) if config.coordinates else None
         self.classes = ClassCaps(
             second.out_height, config.D, config.E, coordinates=grid,
-            init_scale=0.01, beta_u=2.84, beta_a_scale=50.0, inverse_temperature=0.256, **options,
+            init_scale=0.1, beta_u=2.84, beta_a_scale=50.0, inverse_temperature=0.256, **options,
         )  # fmt: skip
 
-    def forward(self, images: Tensor, labels: Tensor | None = None) -> MatrixCapsNetOutput:
-        """Recognise images (B, C, H, W). ``labels`` are not used: every classifier is called alike."""
-        capsules = self.classes(self.conv2(self.conv1(self.primary(self.conv(images)))))
-        return MatrixCapsNetOutput(capsules.activations.squeeze(1), capsules.poses.squeeze(1))
+    def forward(
+        self, images: Tensor, labels: Tensor | None = None, *, trace: bool = False
+    ) -> MatrixCapsNetOutput:
+        """Recognise images (B, C, H, W).
+
+        Args:
+            images: standardised views.
+            labels: not used; every classifier is called alike.
+            trace: keep every routing iteration of every layer in ``output.routing``.
+        """
+        check_images(images, self.config.image_shape)
+        capsules = self.primary(self.conv(images))
+        routing = []
+        for layer in (self.conv1, self.conv2, self.classes):
+            capsules = layer(capsules, trace)
+            routing.append(capsules.routing)
+        return MatrixCapsNetOutput(
+            capsules.activations.squeeze(1), capsules.poses.squeeze(1), tuple(routing) if trace else None
+        )
 
 
 @register("matrixcaps")

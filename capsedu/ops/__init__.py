@@ -1,7 +1,7 @@
 """Pure functions on tensors: no parameters, any device, any floating dtype."""
 
 from capsedu.ops.coordinates import coordinate_addition
-from capsedu.ops.em import EMResult, EMTrace, Gaussians, em_routing
+from capsedu.ops.em import EMResult, EMTrace, Gaussians, em_routing, votes_on_grid
 from capsedu.ops.em_fast import vote_and_route
 from capsedu.ops.neighbourhood import Neighbourhood
 from capsedu.ops.routing import RoutingResult, RoutingTrace, dynamic_routing
@@ -21,4 +21,5 @@ __all__ = [
     "predict_and_route",
     "squash",
     "vote_and_route",
+    "votes_on_grid",
 ]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 from capsedu.ops.neighbourhood import Neighbourhood, log_competition
 
 VARIANCE_FLOOR = 5e-4  # a parent with one child, or none, has no spread of its own
 LEAST_MASS = 1e-8
-LEAST_ACTIVATION = 1e-12
 
 
 @dataclass
@@ -22,7 +22,12 @@ class Gaussians:
 
     mean: Tensor  # (B, J, D)
     variance: Tensor  # (B, J, D)
-    activation: Tensor  # (B, J)
+    logit: Tensor  # (B, J), of the activation
+
+    @property
+    def activation(self) -> Tensor:
+        """a_j, (B, J)."""
+        return self.logit.sigmoid()
 
 
 @dataclass
@@ -82,14 +87,15 @@ def em_routing(
         trace: keep every iteration.
     """
     _check(votes, activations, iterations, grid)
-    average_mass = mass_of_average_parent(votes, grid)
+    children = votes.shape[-3] if grid is None else votes.shape[-3] // grid.kernel**2
+    mean_mass = average_mass(children, votes.shape[-2], grid)
     scores = torch.zeros_like(votes[..., 0])  # log a_j N(V_ij), the same for all: nobody is preferred
     kept = EMTrace([], [])
     for t in range(iterations):
         responsibilities = _e_step(scores, grid)  # (B, I, J)
         temperature = inverse_temperature * (1 - 0.95 ** (t + 1))
         parents = _m_step(
-            responsibilities, activations, votes, beta_u, beta_a, temperature, average_mass, variance_floor
+            responsibilities, activations, votes, beta_u, beta_a, temperature, mean_mass, variance_floor
         )
         if trace:
             kept.responsibilities.append(responsibilities)
@@ -106,7 +112,7 @@ def _m_step(
     beta_u: Tensor,
     beta_a: Tensor,
     temperature: float,
-    average_mass: float,
+    mean_mass: float,
     variance_floor: float,
 ) -> Gaussians:
     # r_ij = R_ij a_i: multiply only. Renormalising over j here would cancel a_i.
@@ -116,16 +122,16 @@ def _m_step(
     mean = (share[..., None] * votes).sum(dim=-3)  # (B, J, D)
     deviation = votes - mean[..., None, :, :]
     variance = (share[..., None] * deviation.square()).sum(dim=-3) + variance_floor  # (B, J, D)
-    activation = activate(mass, variance, beta_u, beta_a, temperature, average_mass)
-    return Gaussians(mean, variance, activation)
+    log_variance = variance.log().sum(dim=-1)
+    logit = activation_logit(mass / mean_mass, log_variance, votes.shape[-1], beta_u, beta_a, temperature)
+    return Gaussians(mean, variance, logit)
 
 
-def activate(
-    mass: Tensor, variance: Tensor, beta_u: Tensor, beta_a: Tensor, temperature: float, average_mass: float
+def activation_logit(
+    data: Tensor, log_variance: Tensor, size: int, beta_u: Tensor, beta_a: Tensor, temperature: float
 ) -> Tensor:
-    """a_j = logistic(λ (β_a - cost)), cost = m_j / average mass * Σ_h (β_u + log σ_h)."""
-    bits = variance.shape[-1] * beta_u + 0.5 * variance.log().sum(dim=-1)  # (B, J), of one unit of data
-    return torch.sigmoid(temperature * (beta_a - mass / average_mass * bits))
+    """λ (β_a - cost), cost = data Σ_h (β_u + log σ_h); ``log_variance`` is Σ_h log σ_h² over ``size`` h."""
+    return temperature * (beta_a - data * (size * beta_u + 0.5 * log_variance))
 
 
 def _log_scores(votes: Tensor, parents: Gaussians) -> Tensor:
@@ -133,25 +139,38 @@ def _log_scores(votes: Tensor, parents: Gaussians) -> Tensor:
     variance = parents.variance[..., None, :, :]
     distance = (votes - parents.mean[..., None, :, :]).square() / variance
     log_density = -0.5 * (distance + variance.log() + math.log(2 * math.pi)).sum(dim=-1)
-    return log_density + parents.activation.clamp(min=LEAST_ACTIVATION).log()[..., None, :]
+    return log_density + logsigmoid(parents.logit)[..., None, :]
 
 
 def _e_step(scores: Tensor, grid: Neighbourhood | None) -> Tensor:
     """Responsibilities: the scores, normalised over all parents that a child can reach."""
     if grid is None:
         return scores.softmax(dim=-1)
-    by_place = scores.unflatten(-2, (grid.kernel**2, -1))  # (B, P, K*K, C, J)
-    normaliser = log_competition(by_place, grid).flatten(-2)  # (B, P, S)
-    return (scores - normaliser[..., None]).exp()
+    children, parents = grid.children_of(scores.device), grid.parents_of(scores.device)
+    return (scores - log_competition(scores, children, parents)[..., None]).exp()
 
 
-def mass_of_average_parent(votes: Tensor, grid: Neighbourhood | None) -> float:
-    """Children a parent, when every child is active and shares are even."""
-    children, parents = votes.shape[-3], votes.shape[-2]
+def votes_on_grid(
+    poses: Tensor, weight: Tensor, grid: Neighbourhood, offsets: Tensor | None = None
+) -> Tensor:
+    """V_ij = M_i W_ij of every child at every parent position, (B, P, S, J, D).
+
+    Args:
+        poses: M_i, (B, H*W, C, 4, 4) for matrices, (B, H*W, C, 1, 16) for vectors.
+        weight: W_ij, (S, J, 4, 4) for matrices, (S, J, 16, 16) for vectors.
+        grid: who sees whom.
+        offsets: (S, D), added to every vote of a slot (coordinate addition).
+    """
+    seen = poses[:, grid.children_of(poses.device)].flatten(2, 3)  # (B, P, S, R, Q)
+    votes = (seen[:, :, :, None] @ weight).flatten(-2)
+    return votes if offsets is None else votes + offsets[:, None]
+
+
+def average_mass(children: int, parents: int, grid: Neighbourhood | None) -> float:
+    """Mass of a parent when every child is active and shares are even; on a grid, counts are of types."""
     if grid is None:
         return children / parents
-    types = children // grid.kernel**2
-    return grid.seen_positions * types / (grid.out_height * grid.out_width * parents)
+    return grid.seen_positions * children / (grid.out_height * grid.out_width * parents)
 
 
 def _check(votes: Tensor, activations: Tensor, iterations: int, grid: Neighbourhood | None) -> None:

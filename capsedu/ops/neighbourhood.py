@@ -61,18 +61,18 @@ def _maps(grid: Neighbourhood) -> tuple[Tensor, Tensor]:
     return torch.tensor(children).view(-1, grid.kernel**2), torch.tensor(padded)
 
 
-def log_competition(scores: Tensor, grid: Neighbourhood) -> Tensor:
+def log_competition(scores: Tensor, children: Tensor, parents: Tensor) -> Tensor:
     """Log of the sum of exp(score) over every parent that a child can reach.
 
     Args:
-        scores: log-scores (B, P, K*K, C, J): of the child of type C in each slot for parent type J.
-        grid: who reaches whom.
+        scores: log-scores (B, P, S, J): of the child in each slot, S = K*K*C, for parent type J.
+        children: (P, K*K), from :meth:`Neighbourhood.children_of`.
+        parents: (H*W, most), from :meth:`Neighbourhood.parents_of`.
 
     Returns:
-        (B, P, K*K, C): the same number wherever the same child stands.
+        (B, P, S): the same number wherever the same child stands.
     """
-    batch, _, _, types, _ = scores.shape
-    over_types = scores.logsumexp(dim=-1).flatten(1, 2)  # (B, slots, C)
-    nobody = over_types.new_full((batch, 1, types), NOBODY)
-    held = torch.cat([over_types, nobody], dim=1)[:, grid.parents_of(scores.device)]  # (B, H*W, most, C)
-    return held.logsumexp(dim=2)[:, grid.children_of(scores.device)]  # (B, P, K*K, C)
+    over_types = scores.logsumexp(dim=-1).unflatten(2, (children.shape[1], -1)).flatten(1, 2)  # (B, slots, C)
+    nobody = over_types.new_full((len(scores), 1, over_types.shape[-1]), NOBODY)
+    held = torch.cat([over_types, nobody], dim=1)[:, parents]  # (B, H*W, most, C)
+    return held.logsumexp(dim=2)[:, children].flatten(2)

@@ -53,13 +53,14 @@ def train(
     """
     set_seed(recipe.seed)
     accelerator = Accelerator()
-    model = models.create(recipe.model, **recipe.model_options)
+    compiled = {"compiled": True} if recipe.compiled else {}
+    model = models.create(recipe.model, **recipe.model_options, **compiled)
     optimizer = torch.optim.Adam(model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay)
     model, optimizer = accelerator.prepare(model, optimizer)
     plain = accelerator.unwrap_model(model)
     progress = load_checkpoint(run, recipe, plain, optimizer) if run else Progress()
 
-    data = (dataset or load(recipe.data, "train", size=recipe.train_size)).to(accelerator.device)
+    data = (dataset or training_data(recipe)).to(accelerator.device)
     steps = total_steps(recipe, len(data))
     started = time.perf_counter() - progress.seconds
 
@@ -89,6 +90,11 @@ def train(
         if run and due and accelerator.is_main_process:
             save_checkpoint(run, recipe, plain, optimizer, progress)
         yield metrics()
+
+
+def training_data(recipe: Recipe) -> ImageDataset:
+    """The images that the recipe trains on."""
+    return load(recipe.data, "train", size=recipe.train_size, **recipe.data_options)
 
 
 def total_steps(recipe: Recipe, items: int) -> int:

@@ -18,6 +18,7 @@ class Recipe:
     model: str
     data: str
     model_options: Mapping[str, Any] = field(default_factory=dict)
+    data_options: Mapping[str, Any] = field(default_factory=dict)  # see capsedu.data.load
     train_size: int | None = None  # None: all
     augmentation: Literal["none", "shift", "affine", "norb"] = "shift"  # see ``prepare``
     loss: Literal["margin", "cross_entropy", "spread"] = "margin"
@@ -32,6 +33,7 @@ class Recipe:
     batch_size: int = 128
     epochs: int = 50
     precision: Literal["no", "bf16"] = "no"
+    compiled: bool = False  # for models that take it: fuse the routing with torch.compile
     seed: int = 0
     profile: Literal["quick", "laptop", "full"] = "full"
 
@@ -67,6 +69,8 @@ RECIPES = {
                 f"matrixcaps-small-{data}",
                 "matrixcaps-small",
                 data,
+                model_options={"iterations": 2},
+                data_options={"validation": False},
                 augmentation="norb",
                 loss="spread",
                 reconstruction_weight=0.0,
@@ -74,7 +78,8 @@ RECIPES = {
                 weight_decay=2e-7,
                 schedule="cosine",
                 batch_size=64,
-                epochs=30,
+                epochs=45,
+                compiled=True,
             )
             for data in ("smallnorb", "toynorb")
         ),

@@ -7,9 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsedu.ops import Neighbourhood, em_routing, vote_and_route
-from capsedu.ops.em import LEAST_ACTIVATION, LEAST_MASS
-from capsedu.ops.em_fast import votes_of
+from capsedu.ops import Neighbourhood, em_routing, vote_and_route, votes_on_grid
+from capsedu.ops.em import LEAST_MASS
 
 FLOOR = 5e-4
 
@@ -43,7 +42,7 @@ def e_step_by_hand(votes, parents):
             math.exp(-((v - m) ** 2) / (2 * s2)) / math.sqrt(2 * math.pi * s2)
             for v, m, s2 in zip(vote, mean, variance, strict=True)
         )
-        scores[i, parent] = max(active, LEAST_ACTIVATION) * density
+        scores[i, parent] = active * density
     return {
         (i, j): score / sum(s for (k, _), s in scores.items() if k == i) for (i, j), score in scores.items()
     }
@@ -96,11 +95,18 @@ def grid_example(height, kernel, stride, types=2, parents=2, dtype=torch.float64
     return grid, poses, activations, weight
 
 
+def route_on_grid(poses, activations, weight, beta_u, beta_a, grid, offsets=None, **options):
+    """The plain form, from poses."""
+    seen = activations[:, grid.children_of(poses.device)].flatten(2)
+    votes = votes_on_grid(poses, weight, grid, offsets)
+    return em_routing(votes, seen, beta_u, beta_a, grid=grid, **options)
+
+
 @pytest.mark.parametrize(("height", "kernel", "stride"), [(4, 3, 1), (5, 3, 2), (6, 3, 2), (3, 3, 1)])
 def test_routing_on_a_grid_agrees_with_loops(height, kernel, stride):
     grid, poses, activations, weight = grid_example(height, kernel, stride)
     beta_u, beta_a = betas(2)
-    result = vote_and_route(poses, activations, weight, beta_u, beta_a, grid)
+    result = route_on_grid(poses, activations, weight, beta_u, beta_a, grid)
     side = (height - kernel) // stride + 1
     votes, slot_of = {}, {}
     for row in range(side):
@@ -128,29 +134,24 @@ def test_routing_on_a_grid_agrees_with_loops(height, kernel, stride):
         assert result.responsibilities[0, position, slot, j].item() == pytest.approx(share, abs=1e-5)
 
 
+def assert_gradients_agree(ours, expected):
+    for found, wanted in zip(ours, expected, strict=True):
+        torch.testing.assert_close(found / wanted.abs().max(), wanted / wanted.abs().max(), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize(("height", "kernel", "stride"), [(4, 3, 1), (6, 3, 2), (4, 4, 1)])
-def test_fast_form_equals_the_plain_form_in_value_and_gradient(height, kernel, stride, dtype):
+def test_fast_form_equals_the_plain_form_in_value_and_gradient(height, kernel, stride, dtype, compiled):
     grid, *tensors = grid_example(height, kernel, stride, dtype=dtype)
     inputs = [tensor.requires_grad_() for tensor in (*tensors, *betas(2, dtype))]
-    poses, activations, weight, beta_u, beta_a = inputs
-    offsets = example(len(weight), 4, dtype=dtype, seed=6)
-    fast = vote_and_route(*inputs, grid, offsets=offsets)
-    votes = votes_of(poses, weight, grid, offsets).transpose(2, 3)
-    seen = activations[:, grid.children_of(poses.device)].flatten(2)
-    plain = em_routing(votes, seen, beta_u, beta_a, grid=grid)
-    directions = torch.randn_like(plain.poses), torch.randn_like(plain.activations)
-    gradients = [
-        torch.autograd.grad((result.poses, result.activations), inputs, directions)
-        for result in (fast, plain)
-    ]
-    torch.testing.assert_close(fast.poses, plain.poses, atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(fast.activations, plain.activations, atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(fast.responsibilities, plain.responsibilities, atol=1e-4, rtol=1e-4)
-    for ours, expected in zip(*gradients, strict=True):
-        torch.testing.assert_close(
-            ours / expected.abs().max(), expected / expected.abs().max(), atol=1e-4, rtol=0
-        )
+    offsets = example(len(inputs[2]), 4, dtype=dtype, seed=6)
+    fast = vote_and_route(*inputs, grid, offsets=offsets, compiled=compiled)
+    result = route_on_grid(*inputs, grid, offsets)
+    plain = result.poses, result.activations
+    directions = [torch.randn_like(tensor) for tensor in plain]
+    torch.testing.assert_close(fast, plain, atol=1e-4, rtol=1e-4)
+    assert_gradients_agree(*(torch.autograd.grad(form, inputs, directions) for form in (fast, plain)))
 
 
 def total_by_child(responsibilities, grid, types):
@@ -165,7 +166,7 @@ def total_by_child(responsibilities, grid, types):
 def test_a_child_is_shared_out_over_all_types_and_positions(height, stride):
     """Fault 3: normalised over types only, a child at stride 1 counts up to nine times."""
     grid, poses, activations, weight = grid_example(height, 3, stride)
-    result = vote_and_route(poses, activations, weight, *betas(2), grid)
+    result = route_on_grid(poses, activations, weight, *betas(2), grid)
     total = total_by_child(result.responsibilities, grid, 2)
     assert torch.allclose(total, torch.ones_like(total))
     over_types_only = result.responsibilities / result.responsibilities.sum(dim=-1, keepdim=True)
@@ -243,7 +244,7 @@ def test_one_iteration_is_equivariant_to_any_viewpoint():
     grid, poses, activations, weight = grid_example(5, 3, 2)
     viewpoint = example(2, 2, seed=11)
     turned, still = (
-        vote_and_route(p, activations, weight, *betas(2), grid, iterations=1).poses.unflatten(-1, (2, 2))
+        vote_and_route(p, activations, weight, *betas(2), grid, iterations=1)[0].unflatten(-1, (2, 2))
         for p in (viewpoint @ poses, poses)
     )
     assert torch.allclose(turned, viewpoint @ still)
@@ -256,9 +257,9 @@ def test_signed_permutations_are_exact_and_rotations_drift():
     rotation = torch.tensor([[c, -s], [s, c]], dtype=torch.float64)
 
     def drift(viewpoint):
-        turned = vote_and_route(viewpoint @ poses, activations, weight, *betas(2), grid)
-        still = vote_and_route(poses, activations, weight, *betas(2), grid)
-        difference = turned.poses.unflatten(-1, (2, 2)) - viewpoint @ still.poses.unflatten(-1, (2, 2))
+        turned, _ = vote_and_route(viewpoint @ poses, activations, weight, *betas(2), grid)
+        still, _ = vote_and_route(poses, activations, weight, *betas(2), grid)
+        difference = turned.unflatten(-1, (2, 2)) - viewpoint @ still.unflatten(-1, (2, 2))
         return difference.abs().max().item()
 
     assert drift(flip) < 1e-9
@@ -271,11 +272,12 @@ def test_never_nan(scale, active):
     grid, poses, activations, weight = grid_example(5, 3, 2, dtype=torch.float32)
     inputs = [scale * poses, torch.full_like(activations, active), weight, *betas(2, torch.float32)]
     inputs = [tensor.detach().requires_grad_() for tensor in inputs]
-    result = vote_and_route(*inputs, grid)
-    for tensor in (result.poses, result.activations, result.responsibilities):
-        assert tensor.isfinite().all()
-    for gradient in torch.autograd.grad(result.poses.sum() + result.activations.sum(), inputs):
-        assert gradient.isfinite().all()
+    result = route_on_grid(*inputs, grid)
+    assert result.responsibilities.isfinite().all()
+    for form in ((result.poses, result.activations), vote_and_route(*inputs, grid)):
+        assert all(tensor.isfinite().all() for tensor in form)
+        gradients = torch.autograd.grad(sum(tensor.sum() for tensor in form), inputs)
+        assert all(gradient.isfinite().all() for gradient in gradients)
 
 
 def test_gradients_of_the_plain_form():
