@@ -16,7 +16,7 @@ Wanted = tuple[tuple[int, ...], type[np.generic]]  # shape, and a dtype or a fam
 def read_npz(path: Path, wanted: Mapping[str, Wanted]) -> dict[str, np.ndarray]:
     """Read the arrays that ``wanted`` names, each of the shape and kind that it says.
 
-    Every header is compared with what is wanted before its array is allocated, and nothing is unpickled.
+    Every header is compared with what is wanted before its array is allocated, and no code is run.
 
     Args:
         path: the file.

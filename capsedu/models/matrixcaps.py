@@ -22,7 +22,7 @@ class MatrixCapsNetConfig:
     B: int = 32  # types of primary capsules
     C: int = 32  # of the first convolutional capsules
     D: int = 32  # of the second
-    E: int = 5  # classes
+    classes: int = 5  # E
     iterations: int = 3
     pose: Pose = "matrix"
     coordinates: bool = True
@@ -61,7 +61,7 @@ class MatrixCapsNet(nn.Module):
         centres = (8 + 4 * torch.arange(second.out_height)) / 100
         grid = torch.cartesian_prod(centres, centres) if config.coordinates else None
         self.classes = ClassCaps(
-            second.out_height, config.D, config.E, coordinates=grid,
+            second.out_height, config.D, config.classes, coordinates=grid,
             init_scale=0.1, beta_u=2.84, beta_a_scale=50.0, inverse_temperature=0.256, **options,
         )  # fmt: skip
 

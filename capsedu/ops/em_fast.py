@@ -18,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 from capsedu.ops.em import LEAST_MASS, VARIANCE_FLOOR, activation_logit, average_mass
 from capsedu.ops.neighbourhood import Neighbourhood, log_competition
 
+
 def vote_and_route(
     poses: Tensor,
     activations: Tensor,
@@ -105,9 +106,7 @@ def _route(
         variance = (share * square).sum(dim=2) + variance_floor
         log_variance = variance.log().sum(dim=(2, 3))  # (B, P, J)
         temperature = inverse_temperature * (1 - 0.95 ** (t + 1))
-        logit = activation_logit(
-            mass / mean_mass, log_variance, rows * columns, beta_u, beta_a, temperature
-        )
+        logit = activation_logit(mass / mean_mass, log_variance, rows * columns, beta_u, beta_a, temperature)
         if t + 1 < iterations:
             distance = (square / variance[:, :, None]).sum(dim=(3, 4))  # (B, P, S, J)
             scores = (logsigmoid(logit) - 0.5 * log_variance)[:, :, None] - 0.5 * distance

@@ -1,6 +1,7 @@
 """EM routing against plain loops, its invariants, and the four faults that public code has."""
 
 import math
+import shutil
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from capsedu.ops import Neighbourhood, em_routing, vote_and_route, votes_on_grid
 from capsedu.ops.em import LEAST_MASS
 
 FLOOR = 5e-4
+SIZES = [(4, 3, 1), (6, 3, 2), (4, 4, 1)]  # height, kernel, stride
 
 
 def m_step_by_hand(shares, activations, votes, beta_u, beta_a, temperature, average_mass):
@@ -139,9 +141,19 @@ def assert_gradients_agree(ours, expected):
         torch.testing.assert_close(found / wanted.abs().max(), wanted / wanted.abs().max(), atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize(("height", "kernel", "stride"), [(4, 3, 1), (6, 3, 2), (4, 4, 1)])
+needs_compiler = pytest.mark.skipif(
+    not (shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")),
+    reason="torch.compile needs a C++ compiler",
+)
+
+
+@pytest.mark.parametrize(
+    ("height", "kernel", "stride", "dtype", "compiled"),
+    [
+        *((*sizes, dtype, False) for sizes in SIZES for dtype in (torch.float64, torch.float32)),
+        pytest.param(6, 3, 2, torch.float32, True, marks=needs_compiler),
+    ],
+)
 def test_fast_form_equals_the_plain_form_in_value_and_gradient(height, kernel, stride, dtype, compiled):
     grid, *tensors = grid_example(height, kernel, stride, dtype=dtype)
     inputs = [tensor.requires_grad_() for tensor in (*tensors, *betas(2, dtype))]
@@ -200,8 +212,10 @@ def test_a_parent_with_one_child_has_a_variance():
     assert result.poses.isfinite().all()
     (gradient,) = torch.autograd.grad(result.poses.sum() + result.activations.sum(), votes)
     assert gradient.isfinite().all()
-    faulty = em_routing(votes, torch.ones(1, 1, dtype=torch.float64), *betas(2), variance_floor=0.0)
-    assert not faulty.activations.isfinite().all() or (faulty.activations % 1 == 0).all()
+    faulty = em_routing(
+        votes, torch.ones(1, 1, dtype=torch.float64), *betas(2), variance_floor=0.0, trace=True
+    )
+    assert faulty.trace.parents[-1].variance.max() < 1e-12  # a density of 10^24 at a single vote
 
 
 def test_more_children_do_not_saturate_the_activation():
