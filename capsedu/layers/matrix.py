@@ -58,6 +58,8 @@ class ConvCaps(nn.Module):
         compiled: see :func:`capsedu.ops.vote_and_route`.
     """
 
+    offsets: Tensor | None
+
     def __init__(
         self,
         grid: Neighbourhood,
