@@ -18,6 +18,13 @@ from capsedu.analysis.dimensions import (
     track_slopes,
 )
 from capsedu.analysis.faces import draw_face, part_patch, random_pictures
+from capsedu.analysis.matrixcaps import (
+    handed_out,
+    kept_for_backward,
+    parent_counts,
+    parent_positions,
+    vote_counts,
+)
 from capsedu.analysis.perturbation import OFFSETS, interpolate, masked, perturb
 from capsedu.analysis.pooling import bag_of_parts, share_called_face, share_when_moved, train_on_faces
 from capsedu.analysis.squash import length_before_squash, squash_gains
@@ -35,7 +42,9 @@ __all__ = [
     "correlations",
     "coupling_entropy",
     "draw_face",
+    "handed_out",
     "interpolate",
+    "kept_for_backward",
     "largest_share",
     "length_before_squash",
     "lengths_by_iterations",
@@ -43,6 +52,8 @@ __all__ = [
     "mean_change",
     "mean_cosine",
     "measure_strokes",
+    "parent_counts",
+    "parent_positions",
     "part_patch",
     "perturb",
     "random_pictures",
@@ -54,4 +65,5 @@ __all__ = [
     "track_correlations",
     "track_slopes",
     "train_on_faces",
+    "vote_counts",
 ]

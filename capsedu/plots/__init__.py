@@ -13,6 +13,15 @@ from capsedu.plots.convergence import (
 from capsedu.plots.digits import class_answers, digit_grid, overlap_answers
 from capsedu.plots.figure import describe, new_figure, show
 from capsedu.plots.losses import loss_curves, loss_shares, margin_loss_curves
+from capsedu.plots.matrixcaps import (
+    child_reach,
+    coordinate_addition_drawing,
+    handed_out_maps,
+    matrixcaps_diagram,
+    parent_reach,
+    spread_loss_curves,
+    vote_costs,
+)
 from capsedu.plots.perturbation import (
     blend_lengths,
     capsule_sliders,
@@ -48,13 +57,16 @@ __all__ = [
     "capsule_grouping",
     "capsule_sliders",
     "changes_in_training",
+    "child_reach",
     "class_answers",
+    "coordinate_addition_drawing",
     "coupling_maps",
     "describe",
     "detector_maps",
     "digit_grid",
     "draw_votes",
     "entropy_by_iteration",
+    "handed_out_maps",
     "heat_maps",
     "lengths_by_iterations",
     "lengths_in_company",
@@ -62,11 +74,13 @@ __all__ = [
     "loss_curves",
     "loss_shares",
     "margin_loss_curves",
+    "matrixcaps_diagram",
     "moved_curves",
     "new_figure",
     "number_lists",
     "outlier_couplings",
     "overlap_answers",
+    "parent_reach",
     "perturbation_grid",
     "perturbation_grids",
     "routing_changes",
@@ -74,6 +88,7 @@ __all__ = [
     "routing_steps",
     "show",
     "softmax_directions",
+    "spread_loss_curves",
     "squash_comparison",
     "squash_curve",
     "squash_field",
@@ -81,4 +96,5 @@ __all__ = [
     "squash_inputs",
     "squash_vectors",
     "vote_clusters",
+    "vote_costs",
 ]
