@@ -17,6 +17,7 @@ from capsedu.analysis.dimensions import (
     track_correlations,
     track_slopes,
 )
+from capsedu.analysis.em import log_likelihood, route_without_positions
 from capsedu.analysis.faces import draw_face, part_patch, random_pictures
 from capsedu.analysis.matrixcaps import (
     handed_out,
@@ -48,6 +49,7 @@ __all__ = [
     "largest_share",
     "length_before_squash",
     "lengths_by_iterations",
+    "log_likelihood",
     "masked",
     "mean_change",
     "mean_cosine",
@@ -58,6 +60,7 @@ __all__ = [
     "perturb",
     "random_pictures",
     "reroute",
+    "route_without_positions",
     "routing_objective",
     "share_called_face",
     "share_when_moved",

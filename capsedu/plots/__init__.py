@@ -11,6 +11,14 @@ from capsedu.plots.convergence import (
     routing_cost,
 )
 from capsedu.plots.digits import class_answers, digit_grid, overlap_answers
+from capsedu.plots.em import (
+    activation_by_children,
+    description_cost,
+    em_steps,
+    mean_by_activation,
+    mixture_frames,
+    vote_planes,
+)
 from capsedu.plots.figure import describe, new_figure, show
 from capsedu.plots.losses import loss_curves, loss_shares, margin_loss_curves
 from capsedu.plots.matrixcaps import (
@@ -50,6 +58,7 @@ from capsedu.plots.squash import (
 )
 
 __all__ = [
+    "activation_by_children",
     "blend_lengths",
     "boat_house_votes",
     "capsnet_diagram",
@@ -62,9 +71,11 @@ __all__ = [
     "coordinate_addition_drawing",
     "coupling_maps",
     "describe",
+    "description_cost",
     "detector_maps",
     "digit_grid",
     "draw_votes",
+    "em_steps",
     "entropy_by_iteration",
     "handed_out_maps",
     "heat_maps",
@@ -75,6 +86,8 @@ __all__ = [
     "loss_shares",
     "margin_loss_curves",
     "matrixcaps_diagram",
+    "mean_by_activation",
+    "mixture_frames",
     "moved_curves",
     "new_figure",
     "number_lists",
@@ -97,4 +110,5 @@ __all__ = [
     "squash_vectors",
     "vote_clusters",
     "vote_costs",
+    "vote_planes",
 ]
