@@ -75,6 +75,13 @@ def load_toynorb(
     return ImageDataset("toynorb", split, images, labels, source, factors)
 
 
+def fetch_toynorb() -> Path:
+    """Render both parts into the user's cache and say where that is."""
+    for part in INSTANCES:
+        _cached(part, toy_seed=0)
+    return cache_folder() / "toynorb"
+
+
 def _instances(split: str, validation: bool) -> tuple[int, ...]:
     if split == "validation":
         return (VALIDATION_INSTANCE,)

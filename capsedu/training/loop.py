@@ -69,7 +69,7 @@ def train(
             progress.step, steps, progress.loss, progress.seconds, plain, accelerator.is_main_process
         )
 
-    if progress.step == steps:  # this run has ended before: its last step is all there is to tell
+    if progress.step:  # a run that goes on first tells where it stands
         yield metrics()
     model.train()
     while progress.step < steps:
