@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsedu.ops import Neighbourhood, em_routing, vote_and_route, votes_on_grid
+from capsedu.ops import Neighbourhood, em, em_routing, vote_and_route, votes_on_grid
 from capsedu.ops.em import LEAST_MASS
 
 FLOOR = 5e-4
@@ -188,20 +188,25 @@ def test_a_child_is_shared_out_over_all_types_and_positions(height, stride):
 def test_halving_a_childs_activation_halves_its_mass():
     """Fault 4: renormalising R_ij a_i over the parents cancels a_i."""
     votes, activations = example(1, 4, 2, 3), torch.ones(1, 4, dtype=torch.float64)
-    responsibilities = torch.full((4, 2), 0.5, dtype=torch.float64)
+    halved = activations * torch.tensor([0.5, 1, 1, 1])
+    means = [em_routing(votes, a, *betas(2), iterations=1).poses[0] for a in (activations, halved)]
+    assert torch.allclose(means[0], votes[0].mean(dim=0))
+    assert torch.allclose(means[1], (0.5 * votes[0, 0] + votes[0, 1:].sum(dim=0)) / 3.5)
 
-    def mass_of_first(activation):
-        weighted = responsibilities * activation[:, None]
-        return weighted[0].sum().item(), (weighted / weighted.sum(dim=1, keepdim=True))[0].sum().item()
 
-    halved = activations[0] * torch.tensor([0.5, 1, 1, 1])
-    assert mass_of_first(halved)[0] == 0.5 * mass_of_first(activations[0])[0]
-    assert mass_of_first(halved)[1] == mass_of_first(activations[0])[1]  # the fault
-    one = em_routing(votes, activations, *betas(2), iterations=1).poses[0]
-    half = em_routing(votes, halved[None], *betas(2), iterations=1).poses[0]
-    expected = (0.5 * votes[0, 0] + votes[0, 1:].sum(dim=0)) / 3.5
-    assert torch.allclose(half, expected)
-    assert not torch.allclose(half, one)
+def test_renormalising_would_cancel_the_activation(monkeypatch):
+    """Fault 4, planted: the M-step no longer sees how active its children are."""
+    right = em._m_step
+
+    def faulty(responsibilities, activations, *rest):
+        weights = responsibilities * activations[..., None]
+        return right(weights / weights.sum(dim=-1, keepdim=True), torch.ones_like(activations), *rest)
+
+    monkeypatch.setattr(em, "_m_step", faulty)
+    votes, activations = example(1, 4, 2, 3), torch.ones(1, 4, dtype=torch.float64)
+    halved = activations * torch.tensor([0.5, 1, 1, 1])
+    means = [em_routing(votes, a, *betas(2)).poses for a in (activations, halved)]
+    assert torch.allclose(*means)
 
 
 def test_a_parent_with_one_child_has_a_variance():
@@ -233,24 +238,27 @@ def test_more_children_do_not_saturate_the_activation():
 
 
 def test_equals_a_mixture_of_gaussians_where_the_two_coincide():
-    """One parent position, equal activations everywhere: EM for a diagonal mixture with equal weights."""
-    data = torch.cat([example(20, 3) + 4, example(20, 3, seed=1) - 4])
-    start = torch.tensor([[1.0, 1, 1], [-1, -1, -1]], dtype=torch.float64)
-    votes = (data[:, None] + 0 * start)[None]  # both parents see the same points
-    tilt = 1e-3 * start  # break the tie as a mixture's start does
+    """One position, all children active, λ = 0: EM for a diagonal mixture with equal proportions."""
+    points = torch.cat([example(20, 3) + 2, example(20, 3, seed=1) - 2])
+    votes = points[:, None] + 0.3 * example(40, 2, 3, seed=2)  # a parent sees them through its own matrices
     result = em_routing(
-        votes + tilt, torch.ones(1, 40, dtype=torch.float64), torch.zeros(2), torch.zeros(2),
-        iterations=8, inverse_temperature=0.0,
-    )  # fmt: skip
+        votes[None],
+        torch.ones(1, 40, dtype=torch.float64),
+        torch.zeros(2, dtype=torch.float64),
+        torch.zeros(2, dtype=torch.float64),
+        iterations=8,
+        inverse_temperature=0.0,
+    )
     shares = torch.full((40, 2), 0.5, dtype=torch.float64)
-    points = votes[0] + tilt
     for step in range(8):
-        mean = (shares[..., None] * points).sum(0) / shares.sum(0)[:, None]
-        variance = (shares[..., None] * (points - mean).square()).sum(0) / shares.sum(0)[:, None] + FLOOR
+        mean = (shares[..., None] * votes).sum(0) / shares.sum(0)[:, None]
+        variance = (shares[..., None] * (votes - mean).square()).sum(0) / shares.sum(0)[:, None] + FLOOR
         if step < 7:
             mixture = torch.distributions.Independent(torch.distributions.Normal(mean, variance.sqrt()), 1)
-            shares = mixture.log_prob(points).softmax(dim=-1)
+            shares = mixture.log_prob(votes).softmax(dim=-1)
+    assert (shares - 0.5).abs().max() > 0.4  # the two have parted
     assert torch.allclose(result.poses[0], mean, atol=1e-6)
+    assert torch.allclose(result.responsibilities[0], shares, atol=1e-6)
 
 
 def test_one_iteration_is_equivariant_to_any_viewpoint():
