@@ -19,6 +19,7 @@ from capsedu.analysis.dimensions import (
 )
 from capsedu.analysis.em import log_likelihood, route_without_positions
 from capsedu.analysis.faces import draw_face, part_patch, random_pictures
+from capsedu.analysis.graphics import PoseFit, fit_poses, picture_distance, table_pose, turn_error
 from capsedu.analysis.matrixcaps import (
     handed_out,
     kept_for_backward,
@@ -36,6 +37,7 @@ __all__ = [
     "LARGEST_CHANGE",
     "OFFSETS",
     "STEPS",
+    "PoseFit",
     "bag_of_parts",
     "capsule_tracks",
     "change_strokes",
@@ -43,6 +45,7 @@ __all__ = [
     "correlations",
     "coupling_entropy",
     "draw_face",
+    "fit_poses",
     "handed_out",
     "interpolate",
     "kept_for_backward",
@@ -58,6 +61,7 @@ __all__ = [
     "parent_positions",
     "part_patch",
     "perturb",
+    "picture_distance",
     "random_pictures",
     "reroute",
     "route_without_positions",
@@ -65,8 +69,10 @@ __all__ = [
     "share_called_face",
     "share_when_moved",
     "squash_gains",
+    "table_pose",
     "track_correlations",
     "track_slopes",
     "train_on_faces",
+    "turn_error",
     "vote_counts",
 ]

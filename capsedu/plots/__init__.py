@@ -20,6 +20,7 @@ from capsedu.plots.em import (
     vote_planes,
 )
 from capsedu.plots.figure import describe, new_figure, show
+from capsedu.plots.graphics import flat_scenes, loss_valleys, pose_descent, scene_graphs, start_outcomes
 from capsedu.plots.losses import loss_curves, loss_shares, margin_loss_curves
 from capsedu.plots.matrixcaps import (
     child_reach,
@@ -77,6 +78,7 @@ __all__ = [
     "draw_votes",
     "em_steps",
     "entropy_by_iteration",
+    "flat_scenes",
     "handed_out_maps",
     "heat_maps",
     "lengths_by_iterations",
@@ -84,6 +86,7 @@ __all__ = [
     "long_run",
     "loss_curves",
     "loss_shares",
+    "loss_valleys",
     "margin_loss_curves",
     "matrixcaps_diagram",
     "mean_by_activation",
@@ -96,9 +99,11 @@ __all__ = [
     "parent_reach",
     "perturbation_grid",
     "perturbation_grids",
+    "pose_descent",
     "routing_changes",
     "routing_cost",
     "routing_steps",
+    "scene_graphs",
     "show",
     "softmax_directions",
     "spread_loss_curves",
@@ -108,6 +113,7 @@ __all__ = [
     "squash_gradient",
     "squash_inputs",
     "squash_vectors",
+    "start_outcomes",
     "vote_clusters",
     "vote_costs",
     "vote_planes",
