@@ -29,6 +29,16 @@ from capsedu.analysis.matrixcaps import (
 )
 from capsedu.analysis.perturbation import OFFSETS, interpolate, masked, perturb
 from capsedu.analysis.pooling import bag_of_parts, share_called_face, share_when_moved, train_on_faces
+from capsedu.analysis.poses import (
+    clustered_votes,
+    layer_drift,
+    network_votes,
+    pose_drift,
+    route_poses,
+    route_with_round_gaussians,
+    view_matrix,
+    vote_distances,
+)
 from capsedu.analysis.squash import length_before_squash, squash_gains
 from capsedu.analysis.strokes import FACTORS, LARGEST_CHANGE, change_strokes, measure_strokes
 
@@ -42,6 +52,7 @@ __all__ = [
     "capsule_tracks",
     "change_strokes",
     "class_capsules",
+    "clustered_votes",
     "correlations",
     "coupling_entropy",
     "draw_face",
@@ -50,6 +61,7 @@ __all__ = [
     "interpolate",
     "kept_for_backward",
     "largest_share",
+    "layer_drift",
     "length_before_squash",
     "lengths_by_iterations",
     "log_likelihood",
@@ -57,13 +69,17 @@ __all__ = [
     "mean_change",
     "mean_cosine",
     "measure_strokes",
+    "network_votes",
     "parent_counts",
     "parent_positions",
     "part_patch",
     "perturb",
     "picture_distance",
+    "pose_drift",
     "random_pictures",
     "reroute",
+    "route_poses",
+    "route_with_round_gaussians",
     "route_without_positions",
     "routing_objective",
     "share_called_face",
@@ -74,5 +90,7 @@ __all__ = [
     "track_slopes",
     "train_on_faces",
     "turn_error",
+    "view_matrix",
     "vote_counts",
+    "vote_distances",
 ]

@@ -39,6 +39,14 @@ from capsedu.plots.perturbation import (
     perturbation_grids,
 )
 from capsedu.plots.pooling import detector_maps, moved_curves, number_lists
+from capsedu.plots.poses import (
+    drift_by_angle,
+    drift_by_spread,
+    pose_axes,
+    toy_votes,
+    vote_matrices,
+    votes_by_azimuth,
+)
 from capsedu.plots.routing import (
     boat_house_votes,
     draw_votes,
@@ -76,6 +84,8 @@ __all__ = [
     "detector_maps",
     "digit_grid",
     "draw_votes",
+    "drift_by_angle",
+    "drift_by_spread",
     "em_steps",
     "entropy_by_iteration",
     "flat_scenes",
@@ -99,6 +109,7 @@ __all__ = [
     "parent_reach",
     "perturbation_grid",
     "perturbation_grids",
+    "pose_axes",
     "pose_descent",
     "routing_changes",
     "routing_cost",
@@ -114,7 +125,10 @@ __all__ = [
     "squash_inputs",
     "squash_vectors",
     "start_outcomes",
+    "toy_votes",
     "vote_clusters",
     "vote_costs",
+    "vote_matrices",
     "vote_planes",
+    "votes_by_azimuth",
 ]
