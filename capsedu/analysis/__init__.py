@@ -30,6 +30,7 @@ from capsedu.analysis.matrixcaps import (
 from capsedu.analysis.perturbation import OFFSETS, interpolate, masked, perturb
 from capsedu.analysis.pooling import bag_of_parts, share_called_face, share_when_moved, train_on_faces
 from capsedu.analysis.poses import (
+    Drift,
     clustered_votes,
     layer_drift,
     network_votes,
@@ -47,6 +48,7 @@ __all__ = [
     "LARGEST_CHANGE",
     "OFFSETS",
     "STEPS",
+    "Drift",
     "PoseFit",
     "bag_of_parts",
     "capsule_tracks",

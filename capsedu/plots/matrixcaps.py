@@ -142,7 +142,7 @@ def draw_reach(axes: Axes, grid: Neighbourhood, child: tuple[int, int]) -> None:
 
 
 def child_reach(grid: Neighbourhood, child: tuple[int, int]) -> Figure:
-    """One child and the parents that reach it; see :func:`draw_reach`."""
+    """One child and the parents that reach it; see ``draw_reach``."""
     figure, axes = new_figure(size=(3.2, 3.2))
     draw_reach(axes, grid, child)
     reached = parent_positions(grid, *child)

@@ -2,7 +2,7 @@
 
 from capsedu.render.camera import Camera
 from capsedu.render.poses import limb, rotate, stretch, translate
-from capsedu.render.render import render, render_pair, shade, trace
+from capsedu.render.render import Surfaces, render, render_pair, shade, trace
 from capsedu.render.scene import Light, Part, Scene
 from capsedu.render.toys import make_toy
 
@@ -11,6 +11,7 @@ __all__ = [
     "Light",
     "Part",
     "Scene",
+    "Surfaces",
     "limb",
     "make_toy",
     "render",
