@@ -40,6 +40,7 @@ lab: .venv/.installed ## open the notebooks in JupyterLab
 
 bench: .venv/.installed ## run the benchmarks and write their results
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks matrix
 
 clean: ## remove the built book and the caches, keep .venv
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

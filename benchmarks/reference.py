@@ -1,7 +1,7 @@
-"""A straightforward CapsNet: what you write after reading the paper, and what most public versions look like.
+"""Straightforward networks: what you write after reading the papers, and what most public versions look like.
 
-It computes what :class:`capsedu.models.CapsNet` computes, with the same weights. It keeps everything: every
-vote, and every image's own copy of every transformation matrix.
+They compute what :mod:`capsedu.models` computes, with the same weights. They keep everything: every vote, and
+in the CapsNet every image's own copy of every transformation matrix.
 """
 
 from itertools import pairwise
@@ -9,8 +9,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from capsedu.models import CapsNet, CapsNetOutput
-from capsedu.ops import RoutingResult
+from capsedu.layers import MatrixCapsules
+from capsedu.models import CapsNet, CapsNetOutput, MatrixCapsNet, MatrixCapsNetOutput
+from capsedu.ops import RoutingResult, em_routing, votes_on_grid
 
 
 class ReferenceCapsNet(nn.Module):
@@ -69,3 +70,28 @@ def squash(s: Tensor) -> Tensor:
     """The paper's equation 1, as it stands."""
     length = s.norm(dim=-1, keepdim=True)
     return length**2 / (1 + length**2) * s / (length + 1e-8)
+
+
+class ReferenceMatrixCapsNet(nn.Module):
+    """A matrix capsule network that makes all votes and hands them to the plain EM routing."""
+
+    def __init__(self, model: MatrixCapsNet) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> MatrixCapsNetOutput:
+        model = self.model
+        capsules = model.primary(model.conv(images))
+        for layer in (model.conv1, model.conv2, model.classes):
+            seen = capsules.activations[:, layer.grid.children_of(images.device)].flatten(2)
+            result = em_routing(
+                votes_on_grid(capsules.poses, layer.matrices(), layer.grid, layer.offsets),
+                seen,
+                layer.beta_u,
+                layer.beta_a_scale * layer.beta_a,
+                iterations=layer.iterations,
+                inverse_temperature=layer.inverse_temperature,
+                grid=layer.grid,
+            )
+            capsules = MatrixCapsules(result.poses.unflatten(-1, (4, 4)), result.activations)
+        return MatrixCapsNetOutput(capsules.activations.squeeze(1), capsules.poses.squeeze(1))

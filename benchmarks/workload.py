@@ -7,7 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from benchmarks.reference import ReferenceCapsNet
+from benchmarks.reference import ReferenceCapsNet, ReferenceMatrixCapsNet
 from capsedu import losses, models, ops
 
 SEED = 0
@@ -87,5 +87,44 @@ class Routing:
         return route
 
 
-KINDS = {"Step": Step, "Routing": Routing}
-Workload = Step | Routing
+@dataclass(frozen=True)
+class MatrixStep:
+    """One full training step of a matrix capsule network: forward, spread loss, backward, Adam.
+
+    ``"compiled"`` fuses the routing, ``"sliced"`` does without a compiler, ``"reference"`` keeps all votes.
+    """
+
+    batch: int
+    implementation: Literal["reference", "sliced", "compiled"] = "compiled"
+    iterations: int = 3
+    side: int = 32  # of the images
+    model_options: dict[str, Any] = field(default_factory=dict)  # other sizes than matrixcaps-small's
+
+    def tiny(self) -> "MatrixStep":
+        """The same work at next to no size."""
+        return replace(self, batch=1, model_options={"A": 4, "B": 2, "C": 2, "D": 2})
+
+    def model(self) -> nn.Module:
+        """The network, the same weights in every implementation."""
+        torch.manual_seed(SEED)
+        options = {"iterations": self.iterations, "image_shape": (2, self.side, self.side)}
+        compiled = self.implementation == "compiled"
+        model = models.create("matrixcaps-small", compiled=compiled, **options, **self.model_options)
+        return ReferenceMatrixCapsNet(model) if self.implementation == "reference" else model
+
+    def build(self) -> Callable[[], None]:
+        """The step as a function to be called again and again."""
+        model = self.model()
+        images, labels = torch.randn(self.batch, 2, self.side, self.side), torch.randint(5, (self.batch,))
+        optimizer = torch.optim.Adam(model.parameters())
+
+        def step() -> None:
+            losses.spread_loss(model(images).activations, labels).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+        return step
+
+
+KINDS = {"Step": Step, "Routing": Routing, "MatrixStep": MatrixStep}
+Workload = Step | Routing | MatrixStep

@@ -11,7 +11,7 @@ from capsedu import layers, losses, models, ops
 
 __version__ = "0.1.0"
 
-_ROOMS_ON_DEMAND = ("analysis", "data", "plots", "results", "teach", "training")
+_ROOMS_ON_DEMAND = ("analysis", "data", "plots", "render", "reproduce", "results", "teach", "training")
 
 __all__ = ["layers", "losses", "models", "ops", *_ROOMS_ON_DEMAND]
 

@@ -48,10 +48,12 @@ def doctor() -> None:
 
 @app.command()
 def data(name: Annotated[str, typer.Argument(help="Which data set to fetch.")] = "mnist") -> None:
-    """Download a data set to the user's cache, checked, and say where it is."""
+    """Download a data set to the user's cache, checked, or render it, and say where it is."""
     from capsedu.data.mnist import fetch_mnist
+    from capsedu.data.smallnorb import fetch_smallnorb
+    from capsedu.data.toynorb import fetch_toynorb
 
-    fetchers = {"mnist": fetch_mnist}
+    fetchers = {"mnist": fetch_mnist, "smallnorb": fetch_smallnorb, "toynorb": fetch_toynorb}
     if name not in fetchers:
         raise unknown_name("data set to fetch", name, fetchers)
     typer.echo(f"{name} is in {fetchers[name]()}")
@@ -88,3 +90,27 @@ def evaluate(
         f"{weights}: {found['error_percent']:.2f} % wrong on {split} "
         f"({found['wrong']} of {found['items']}; {found['source']})"
     )
+
+
+@app.command()
+def reproduce(
+    table: Annotated[str, typer.Argument(help="smallnorb (the ablation table) or viewpoint.")],
+    data: Annotated[str, typer.Option(help="smallnorb or toynorb.")] = "smallnorb",
+    epochs: Annotated[int, typer.Option(help="Budget of every row.")] = 10,
+    seeds: Annotated[int, typer.Option(help="Runs of every row of the viewpoint table.")] = 3,
+    out: Annotated[Path | None, typer.Option(help="Folder; default runs/TABLE-DATA-EPOCHS.")] = None,
+) -> None:
+    """Run a table of Hinton et al. (2018) again, row by row, going on where an earlier run stopped."""
+    from capsedu.reproduce import reproduce_smallnorb, reproduce_viewpoint
+
+    folder = out or Path("runs") / f"{table}-{data}-{epochs}"
+    tables = {
+        "smallnorb": lambda: reproduce_smallnorb(data, epochs, folder),
+        "viewpoint": lambda: reproduce_viewpoint(data, epochs, seeds, folder),
+    }
+    if table not in tables:
+        raise unknown_name("table", table, tables)
+    if data not in ("smallnorb", "toynorb"):
+        raise unknown_name("data set for this table", data, ("smallnorb", "toynorb"))
+    tables[table]()
+    typer.echo(f"done; the rows are in {folder} and the table among capsedu's results")

@@ -29,6 +29,7 @@ def report() -> list[Finding]:
         "torchvision": _torchvision,
         "JupyterLab": lambda: importlib.metadata.version("jupyterlab"),
         "device": _device,
+        "C++ compiler": _compiler,
         "disk": _disk,
         "MNIST": _mnist,
         "weights": _weights,
@@ -59,6 +60,11 @@ def _device() -> str:
     from accelerate import Accelerator
 
     return f"{Accelerator().device}, {os.cpu_count()} cores"
+
+
+def _compiler() -> str:
+    found = next((name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)), None)
+    return found or "none: matrix capsules will train without fused routing, several times slower"
 
 
 def _disk() -> str:

@@ -75,6 +75,43 @@ def reconstruction_loss(
     return weight * (reconstruction - images).square().flatten(1).sum(dim=1).mean()
 
 
+def spread_loss(activations: Tensor, targets: Tensor, *, margin: float = 0.9) -> Tensor:
+    r"""Spread loss of Hinton et al. (2018), equation 3, averaged over the batch.
+
+    .. math:: L = \sum_{i \neq t} \max(0, m - (a_t - a_i))^2
+
+    Args:
+        activations: of the class capsules (B, E).
+        targets: class numbers :math:`t` (B,).
+        margin: :math:`m`; :func:`spread_margin` lets it grow in training.
+
+    Example:
+        >>> spread_loss(torch.tensor([[0.9, 0.1, 0.5]]), torch.tensor([0]), margin=0.5)
+        tensor(0.0100)
+    """
+    if activations.ndim != 2 or targets.shape != activations.shape[:1]:
+        raise ValueError(
+            f"targets must be (B,) beside activations (B, E), "
+            f"got {tuple(targets.shape)} beside {tuple(activations.shape)}"
+        )
+    target_activation = activations.gather(1, targets[:, None])  # (B, 1)
+    shortfall = F.relu(margin - (target_activation - activations)).square()  # (B, E)
+    others = 1 - multi_hot(targets, activations)
+    return (others * shortfall).sum(dim=1).mean()
+
+
+def spread_margin(step: int, steps: int, *, start: float = 0.2, end: float = 0.9) -> float:
+    """The spread loss's margin at a step: from ``start`` to ``end`` over the first half of the training.
+
+    A small margin at first keeps capsules from dying before they have learnt anything.
+
+    Example:
+        >>> [round(spread_margin(step, 100), 2) for step in (0, 25, 50, 100)]
+        [0.2, 0.55, 0.9, 0.9]
+    """
+    return start + (end - start) * min(1.0, 2 * step / steps)
+
+
 def multi_hot(targets: Tensor, scores: Tensor) -> Tensor:
     """Turn class numbers (B,) into a 0/1 matrix like ``scores`` (B, J); a matrix passes through."""
     if targets.shape == scores.shape and scores.ndim == 2:

@@ -1,15 +1,17 @@
 """The benchmarks compare like with like, and their harness fills every field. No timing is asserted here."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
 from typer.testing import CliRunner
 
 from benchmarks import __main__ as command
-from benchmarks import suite
+from benchmarks import matrix, suite
+from benchmarks.matrix import MatrixSizes
 from benchmarks.measure import peak_megabytes, seconds
-from benchmarks.reference import ReferenceCapsNet, broadcast_votes, route
+from benchmarks.reference import ReferenceCapsNet, ReferenceMatrixCapsNet, broadcast_votes, route
 from benchmarks.suite import BARS, Sizes
 from benchmarks.workload import Routing, Step
 from capsedu import losses, models, ops, results
@@ -66,6 +68,22 @@ def test_both_routings_of_the_benchmark_agree_with_the_reference():
     torch.testing.assert_close(ops.predict_and_route(children, weight, 3).outputs, expected)
 
 
+def test_matrix_reference_gives_the_outputs_and_gradients_of_capsedu():
+    torch.manual_seed(0)
+    ours = models.create("matrixcaps-small", B=2, C=3, D=3)
+    images, labels = torch.randn(2, 2, 32, 32), torch.tensor([1, 4])
+    outputs, gradients = [], []
+    for model in (ours, ReferenceMatrixCapsNet(ours)):
+        outputs.append(model(images))
+        loss = losses.spread_loss(outputs[-1].activations, labels)
+        gradients.append(torch.autograd.grad(loss, list(ours.parameters())))
+    torch.testing.assert_close(outputs[0].poses, outputs[1].poses, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(outputs[0].activations, outputs[1].activations, atol=1e-4, rtol=1e-4)
+    for found, expected in zip(*gradients, strict=True):
+        scale = expected.abs().max()
+        torch.testing.assert_close(found / scale, expected / scale, atol=1e-4, rtol=0)
+
+
 @pytest.mark.parametrize("name", Sizes().steps())
 def test_a_step_trains_its_model(name, monkeypatch):
     step = SMALL.steps()[name]
@@ -103,7 +121,7 @@ def test_peak_memory_sees_votes_that_are_kept_even_from_a_large_process():
 def test_every_bar_has_a_ratio_and_a_verdict():
     step = {name: {"seconds": 1.0, "megabytes": 100.0} for name in Sizes().steps()}
     step["reference fp32"] = {"seconds": 2.5, "megabytes": 300.0}
-    bars = suite.judged(suite.ratios(step, {"torch": 1.0, "capsedu": 1.3}))
+    bars = suite.judged(suite.ratios(step, {"torch": 1.0, "capsedu": 1.3}), BARS)
     assert bars.keys() == BARS.keys()
     missed = {name for name, row in bars.items() if not row["met"]}
     assert missed == {"bf16 step: times faster than the reference", "import capsedu / import torch"}
@@ -113,9 +131,7 @@ def test_every_bar_has_a_ratio_and_a_verdict():
 def test_command_writes_a_complete_result_file(monkeypatch, tmp_path):
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(command, "Sizes", lambda batch, repeats: SMALL)
-    app = command.typer.Typer()
-    app.command()(command.main)
-    done = CliRunner().invoke(app, ["--batch", "16", "--repeats", "1"])
+    done = CliRunner().invoke(command.app, ["--batch", "16", "--repeats", "1"])
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "benchmarks.json").read_text())
     assert found["bars"].keys() == BARS.keys()
@@ -127,3 +143,18 @@ def test_command_writes_a_complete_result_file(monkeypatch, tmp_path):
         assert [len(numbers) for numbers in found["routing"][implementation].values()] == [2, 2, 2]
     assert found["machine"]["batch"] == 16
     assert "/" not in json.dumps(found["machine"])
+
+
+@pytest.mark.slow
+def test_matrix_command_writes_a_complete_result_file(monkeypatch, tmp_path):
+    small = MatrixSizes(batch=1, repeats=1, iterations=(1,), types=(2,), sides=(24,))
+    without_compiler = {how: replace(step, implementation="sliced") for how, step in small.compared().items()}
+    monkeypatch.setattr(MatrixSizes, "compared", lambda self: without_compiler)
+    monkeypatch.setattr(MatrixSizes, "grown", lambda self: {"side": {24: without_compiler["sliced"]}})
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    done = CliRunner().invoke(command.app, ["matrix", "--batch", "1", "--repeats", "1"])
+    assert done.exit_code == 0, done.output
+    found = json.loads((tmp_path / "benchmarks_matrix.json").read_text())
+    assert found["bars"].keys() == matrix.BARS.keys()
+    assert all(numbers["seconds"] > 0 and numbers["megabytes"] > 0 for numbers in found["step"].values())
+    assert found["growth"]["side"]["24"] > 0

@@ -21,8 +21,8 @@ from capsedu.models import CapsNet, CapsNetConfig, CapsNetOutput
 from capsedu.models import registry as model_registry
 from capsedu.ops import RoutingResult, dynamic_routing, predict_and_route, squash
 from capsedu.training import Evaluation, Recipe, evaluate, train
-from capsedu.training.augment import shift
 from capsedu.training.loop import total_loss
+from capsedu.training.prepare import shift
 from capsedu.training.run import run_recipe
 
 Route = Callable[..., RoutingResult]

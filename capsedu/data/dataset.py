@@ -1,6 +1,7 @@
 """Pictures and labels in memory."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -19,6 +20,7 @@ class ImageDataset(torch.utils.data.Dataset):
     images: Tensor  # (N, C, H, W), uint8
     labels: Tensor  # (N,), int64
     source: str  # a sentence: which files, or which package
+    factors: dict[str, Tensor] | None = None  # what made each picture, by name: (N,) each
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -41,9 +43,16 @@ class ImageDataset(torch.utils.data.Dataset):
         """A random part of ``size`` items, the same for the same seed."""
         if size > len(self):
             raise ValueError(f"cannot take {size} of the {len(self)} items of {self.name} {self.split}")
-        chosen = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))[:size]
-        return replace(self, images=self.images[chosen], labels=self.labels[chosen])
+        return self.select(torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))[:size])
+
+    def select(self, chosen: Tensor) -> "ImageDataset":
+        """The part that ``chosen`` names: indices (M,) or a mask (N,)."""
+        return self._each(lambda tensor: tensor[chosen])
 
     def to(self, device: torch.device | str) -> "ImageDataset":
         """The same data on another device."""
-        return replace(self, images=self.images.to(device), labels=self.labels.to(device))
+        return self._each(lambda tensor: tensor.to(device))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "ImageDataset":
+        factors = self.factors and {name: change(values) for name, values in self.factors.items()}
+        return replace(self, images=change(self.images), labels=change(self.labels), factors=factors)

@@ -2,6 +2,15 @@
 
 from capsedu.layers.decoder import Decoder
 from capsedu.layers.dense import DenseCaps
+from capsedu.layers.matrix import ClassCaps, ConvCaps, MatrixCapsules, MatrixPrimaryCaps
 from capsedu.layers.primary import PrimaryCaps
 
-__all__ = ["Decoder", "DenseCaps", "PrimaryCaps"]
+__all__ = [
+    "ClassCaps",
+    "ConvCaps",
+    "Decoder",
+    "DenseCaps",
+    "MatrixCapsules",
+    "MatrixPrimaryCaps",
+    "PrimaryCaps",
+]

@@ -2,6 +2,7 @@
 
 from capsedu.models.capsnet import CapsNet, CapsNetConfig, CapsNetOutput
 from capsedu.models.cnn import CNN, CNNConfig, CNNOutput
+from capsedu.models.matrixcaps import MatrixCapsNet, MatrixCapsNetConfig, MatrixCapsNetOutput
 from capsedu.models.pretrained import load_weights, pretrained, save_weights
 from capsedu.models.registry import create, names
 
@@ -12,6 +13,9 @@ __all__ = [
     "CapsNet",
     "CapsNetConfig",
     "CapsNetOutput",
+    "MatrixCapsNet",
+    "MatrixCapsNetConfig",
+    "MatrixCapsNetOutput",
     "create",
     "load_weights",
     "names",

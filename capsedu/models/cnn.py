@@ -78,3 +78,17 @@ def cnn_multimnist(**overrides: object) -> CNN:
         "hidden": (1024,),
     }
     return CNN(CNNConfig(**{**paper, **overrides}))  # type: ignore[arg-type]
+
+
+@register("cnn-smallnorb")
+def cnn_smallnorb(**overrides: object) -> CNN:
+    """Hinton et al.'s smallNORB baseline, pooled: 4,253,349 parameters."""
+    paper = {
+        "image_shape": (2, 32, 32),
+        "convolutions": ((32, 5), (64, 5)),
+        "pool": True,
+        "hidden": (1024,),
+        "classes": 5,
+        "dropout": 0.5,
+    }
+    return CNN(CNNConfig(**{**paper, **overrides}))  # type: ignore[arg-type]

@@ -11,8 +11,26 @@ from capsedu.plots.convergence import (
     routing_cost,
 )
 from capsedu.plots.digits import class_answers, digit_grid, overlap_answers
+from capsedu.plots.em import (
+    activation_by_children,
+    description_cost,
+    em_steps,
+    mean_by_activation,
+    mixture_frames,
+    vote_planes,
+)
 from capsedu.plots.figure import describe, new_figure, show
+from capsedu.plots.graphics import flat_scenes, loss_valleys, pose_descent, scene_graphs, start_outcomes
 from capsedu.plots.losses import loss_curves, loss_shares, margin_loss_curves
+from capsedu.plots.matrixcaps import (
+    child_reach,
+    coordinate_addition_drawing,
+    handed_out_maps,
+    matrixcaps_diagram,
+    parent_reach,
+    spread_loss_curves,
+    vote_costs,
+)
 from capsedu.plots.perturbation import (
     blend_lengths,
     capsule_sliders,
@@ -21,6 +39,14 @@ from capsedu.plots.perturbation import (
     perturbation_grids,
 )
 from capsedu.plots.pooling import detector_maps, moved_curves, number_lists
+from capsedu.plots.poses import (
+    drift_by_angle,
+    drift_by_spread,
+    pose_axes,
+    toy_votes,
+    vote_matrices,
+    votes_by_azimuth,
+)
 from capsedu.plots.routing import (
     boat_house_votes,
     draw_votes,
@@ -41,6 +67,7 @@ from capsedu.plots.squash import (
 )
 
 __all__ = [
+    "activation_by_children",
     "blend_lengths",
     "boat_house_votes",
     "capsnet_diagram",
@@ -48,37 +75,60 @@ __all__ = [
     "capsule_grouping",
     "capsule_sliders",
     "changes_in_training",
+    "child_reach",
     "class_answers",
+    "coordinate_addition_drawing",
     "coupling_maps",
     "describe",
+    "description_cost",
     "detector_maps",
     "digit_grid",
     "draw_votes",
+    "drift_by_angle",
+    "drift_by_spread",
+    "em_steps",
     "entropy_by_iteration",
+    "flat_scenes",
+    "handed_out_maps",
     "heat_maps",
     "lengths_by_iterations",
     "lengths_in_company",
     "long_run",
     "loss_curves",
     "loss_shares",
+    "loss_valleys",
     "margin_loss_curves",
+    "matrixcaps_diagram",
+    "mean_by_activation",
+    "mixture_frames",
     "moved_curves",
     "new_figure",
     "number_lists",
     "outlier_couplings",
     "overlap_answers",
+    "parent_reach",
     "perturbation_grid",
     "perturbation_grids",
+    "pose_axes",
+    "pose_descent",
     "routing_changes",
     "routing_cost",
     "routing_steps",
+    "scene_graphs",
     "show",
     "softmax_directions",
+    "spread_loss_curves",
     "squash_comparison",
     "squash_curve",
     "squash_field",
     "squash_gradient",
     "squash_inputs",
     "squash_vectors",
+    "start_outcomes",
+    "toy_votes",
     "vote_clusters",
+    "vote_costs",
+    "vote_matrices",
+    "vote_planes",
+    "votes_by_azimuth",
 ]

@@ -2,6 +2,19 @@
 
 from capsedu.training.evaluate import Evaluation, evaluate
 from capsedu.training.loop import Metrics, train
-from capsedu.training.recipe import Recipe, recipe, recipe_names
+from capsedu.training.prepare import PREPARATIONS, Preparation, crops
+from capsedu.training.recipe import Recipe
+from capsedu.training.recipes import recipe, recipe_names
 
-__all__ = ["Evaluation", "Metrics", "Recipe", "evaluate", "recipe", "recipe_names", "train"]
+__all__ = [
+    "PREPARATIONS",
+    "Evaluation",
+    "Metrics",
+    "Preparation",
+    "Recipe",
+    "crops",
+    "evaluate",
+    "recipe",
+    "recipe_names",
+    "train",
+]

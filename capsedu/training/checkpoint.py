@@ -8,6 +8,7 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -53,10 +54,11 @@ def load_checkpoint(run: Path, recipe: Recipe, model: nn.Module, optimizer: Opti
         with safe_open(path, "pt") as file:
             header = file.metadata()
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        saved, progress = json.loads(header["recipe"]), Progress(**json.loads(header["progress"]))
+        saved = _as_json(Recipe("", "", "")) | json.loads(header["recipe"])  # fields newer than the file
+        progress = Progress(**json.loads(header["progress"]))
     except (SafetensorError, OSError, TypeError, KeyError, ValueError) as error:
         raise CapseduError(f"{path} is not a checkpoint: {error}") from error
-    wanted = json.loads(json.dumps(asdict(recipe)))
+    wanted = _as_json(recipe)
     if saved != wanted:
         different = ", ".join(name for name in wanted if saved.get(name) != wanted[name])
         raise CapseduError(
@@ -66,6 +68,10 @@ def load_checkpoint(run: Path, recipe: Recipe, model: nn.Module, optimizer: Opti
     _load_optimizer(optimizer, _part(tensors, "optimizer."))
     torch.set_rng_state(tensors["random.torch"])
     return progress
+
+
+def _as_json(recipe: Recipe) -> dict[str, Any]:
+    return json.loads(json.dumps(asdict(recipe)))
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from capsedu import losses, models
 from capsedu.data import ImageDataset, load
 from capsedu.errors import CapseduError
-from capsedu.training.augment import AUGMENTATIONS
+from capsedu.models.matrixcaps import MatrixCapsNetOutput
 from capsedu.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from capsedu.training.prepare import PREPARATIONS
 from capsedu.training.recipe import Recipe
 
 
@@ -52,13 +53,14 @@ def train(
     """
     set_seed(recipe.seed)
     accelerator = Accelerator()
-    model = models.create(recipe.model, **recipe.model_options)
-    optimizer = torch.optim.Adam(model.parameters(), recipe.learning_rate)
+    compiled = {"compiled": True} if recipe.compiled else {}
+    model = models.create(recipe.model, **recipe.model_options, **compiled)
+    optimizer = torch.optim.Adam(model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay)
     model, optimizer = accelerator.prepare(model, optimizer)
     plain = accelerator.unwrap_model(model)
     progress = load_checkpoint(run, recipe, plain, optimizer) if run else Progress()
 
-    data = (dataset or load(recipe.data, "train", size=recipe.train_size)).to(accelerator.device)
+    data = (dataset or training_data(recipe)).to(accelerator.device)
     steps = total_steps(recipe, len(data))
     started = time.perf_counter() - progress.seconds
 
@@ -67,7 +69,7 @@ def train(
             progress.step, steps, progress.loss, progress.seconds, plain, accelerator.is_main_process
         )
 
-    if progress.step == steps:  # this run has ended before: its last step is all there is to tell
+    if progress.step:  # a run that goes on first tells where it stands
         yield metrics()
     model.train()
     while progress.step < steps:
@@ -78,7 +80,7 @@ def train(
         )
         with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=recipe.precision == "bf16"):
             output = model(images, labels)
-        loss = total_loss(recipe, output, images, labels)
+        loss = total_loss(recipe, output, images, labels, losses.spread_margin(progress.step, steps))
         accelerator.backward(loss)
         optimizer.step()
         optimizer.zero_grad()
@@ -88,6 +90,11 @@ def train(
         if run and due and accelerator.is_main_process:
             save_checkpoint(run, recipe, plain, optimizer, progress)
         yield metrics()
+
+
+def training_data(recipe: Recipe) -> ImageDataset:
+    """The images that the recipe trains on."""
+    return load(recipe.data, "train", size=recipe.train_size, **recipe.data_options)
 
 
 def total_steps(recipe: Recipe, items: int) -> int:
@@ -110,23 +117,32 @@ def learning_rate(recipe: Recipe, step: int, steps: int) -> float:
 def batch_at(
     recipe: Recipe, data: ImageDataset, step: int, process: int = 0, processes: int = 1
 ) -> tuple[Tensor, Tensor]:
-    """This process's share of the augmented batch of a step. Together they don't depend on ``processes``."""
+    """This process's share of the prepared batch of a step. Together they don't depend on ``processes``."""
     batches = len(data) // recipe.batch_size
     epoch, position = divmod(step, batches)
     order = torch.randperm(len(data), generator=_generator(recipe.seed, 0, epoch))
     chosen = order[position * recipe.batch_size :][: recipe.batch_size]
     images, labels = data.batch(chosen.to(data.labels.device))
-    images = AUGMENTATIONS[recipe.augmentation](images, _generator(recipe.seed, 1, step))
+    images = PREPARATIONS[recipe.augmentation].train(images, _generator(recipe.seed, 1, step))
     return images.tensor_split(processes)[process], labels.tensor_split(processes)[process]
 
 
 def total_loss(
-    recipe: Recipe, output: models.CapsNetOutput | models.CNNOutput, images: Tensor, labels: Tensor
+    recipe: Recipe,
+    output: models.CapsNetOutput | models.CNNOutput | MatrixCapsNetOutput,
+    images: Tensor,
+    labels: Tensor,
+    margin: float = 0.9,
 ) -> Tensor:
-    """The recipe's classification loss, plus reconstruction where the model reconstructs."""
+    """The recipe's classification loss, plus reconstruction where the model reconstructs.
+
+    ``margin`` is the spread loss's; it grows in training.
+    """
     scores = output.scores.float()
     if recipe.loss == "cross_entropy":
         return F.cross_entropy(scores, labels)
+    if recipe.loss == "spread":
+        return losses.spread_loss(scores, labels, margin=margin)
     loss = losses.margin_loss(scores, labels, scaling=recipe.scaling)
     reconstruction = getattr(output, "reconstruction", None)
     if reconstruction is not None and recipe.reconstruction_weight:

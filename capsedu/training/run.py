@@ -10,7 +10,8 @@ from capsedu.errors import CapseduError
 from capsedu.models.pretrained import load_weights, pretrained, save_weights, write_card
 from capsedu.training.card import add_evaluation, make_card
 from capsedu.training.evaluate import evaluate
-from capsedu.training.loop import train
+from capsedu.training.loop import train, training_data
+from capsedu.training.prepare import PREPARATIONS
 from capsedu.training.recipe import Recipe
 
 FILE_NAME = "weights.safetensors"
@@ -25,7 +26,7 @@ def run_recipe(recipe: Recipe, folder: Path) -> Path | None:
     folder.mkdir(
         parents=True, exist_ok=True
     )  # a folder that cannot be made is told before the work, not after
-    data = load(recipe.data, "train", size=recipe.train_size)
+    data = training_data(recipe)
     with tqdm(desc=recipe.name, unit="step") as bar:
         for metrics in train(recipe, folder, dataset=data):
             bar.total, bar.n = metrics.steps, metrics.step
@@ -35,7 +36,8 @@ def run_recipe(recipe: Recipe, folder: Path) -> Path | None:
         return None
     card = make_card(recipe, metrics.model, data, metrics.steps, metrics.seconds)
     save_weights(metrics.model, folder / FILE_NAME, card)
-    evaluate_weights(str(folder / FILE_NAME), "validation")
+    if recipe.data_options.get("validation", True):
+        evaluate_weights(str(folder / FILE_NAME), "validation")
     return folder / FILE_NAME
 
 
@@ -45,7 +47,8 @@ def evaluate_weights(weights: str, split: str) -> dict[str, Any]:
     model = load_weights(own) if own else pretrained(weights)
     card: dict[str, Any] = model.card  # type: ignore[assignment]
     data = load(card["data"]["name"], split)
-    card = add_evaluation(card, data, evaluate(model, data, progress=True))
+    prepare = PREPARATIONS[card["recipe"]["augmentation"]].test
+    card = add_evaluation(card, data, evaluate(model, data, prepare=prepare, progress=True))
     if own:
         write_card(own, card)
     return card

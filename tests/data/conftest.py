@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from capsedu.data import load, mnist
+from tests.conftest import NAMED_BY_THE_USER
 from tests.data.fake_mnist import FakeMNIST
 
 HELD_OUT, EMBEDDED, VALIDATION = 6, 5, 8
@@ -39,3 +40,11 @@ def named_folder(fake: FakeMNIST, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     folder = fake.write(tmp_path / "my digits")
     monkeypatch.setenv("CAPSEDU_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def real_smallnorb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """smallNORB in the folder that the user named when starting the tests."""
+    if not NAMED_BY_THE_USER or not any(Path(NAMED_BY_THE_USER).glob("smallnorb*test*")):
+        pytest.skip("needs the real smallNORB: name its folder with CAPSEDU_DATA")
+    monkeypatch.setenv("CAPSEDU_DATA", NAMED_BY_THE_USER)

@@ -1,5 +1,7 @@
 """ImageDataset and the table of data sets."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.utils.data import DataLoader
@@ -78,6 +80,29 @@ def test_to_moves_images_and_labels():
     moved = dataset().to("meta")
     assert moved.images.is_meta
     assert moved.labels.is_meta
+
+
+def with_factors() -> ImageDataset:
+    return replace(dataset(), factors={"instance": torch.arange(10), "lighting": torch.arange(10) % 6})
+
+
+def test_factors_stay_with_their_images():
+    taken, whole = with_factors().take(6, seed=2), with_factors()
+    assert torch.equal(taken.images, whole.images[taken.factors["instance"]])
+    assert torch.equal(taken.factors["lighting"], taken.factors["instance"] % 6)
+    assert all(values.is_meta for values in whole.to("meta").factors.values())
+
+
+def test_a_data_set_without_factors_has_none():
+    assert dataset().factors is dataset().take(3).factors is dataset().to("meta").factors is None
+
+
+@pytest.mark.parametrize("chosen", [torch.arange(10) > 7, torch.tensor([8, 9])], ids=["mask", "indices"])
+def test_select_keeps_what_is_chosen(chosen):
+    part = with_factors().select(chosen)
+    assert torch.equal(part.images, dataset().images[8:])
+    assert part.labels.tolist() == [2, 0]
+    assert part.factors["lighting"].tolist() == [2, 3]
 
 
 def test_is_frozen():

@@ -12,6 +12,14 @@ COUNTS = {
     "capsnet-multimnist": 11_361_808,
     "cnn-mnist": 35_445_522,
     "cnn-multimnist": 24_563_978,
+    "cnn-smallnorb": 4_253_349,
+    "matrixcaps": 316_650,
+    "matrixcaps-small": 68_618,
+}
+NARROW = {
+    "capsnet": {"channels": 16, "primary_types": 2, "decoder": (8, 8)},
+    "cnn": {"convolutions": ((8, 5), (8, 5)), "hidden": (16,)},
+    "matrixcaps": {"A": 8, "B": 2, "C": 2, "D": 2},
 }
 each_model = pytest.mark.parametrize("name", models.names())
 
@@ -73,12 +81,30 @@ def test_multimnist_baseline_count_as_arithmetic():
     assert convolutions + linear == COUNTS["cnn-multimnist"]
 
 
+def test_smallnorb_baseline_count_as_arithmetic():
+    # Two SAME convolutions, each pooled 2 × 2: 32 -> 16 -> 8 a side.
+    convolutions = (25 * 2 * 32 + 32) + (25 * 32 * 64 + 64)
+    linear = (8 * 8 * 64 * 1024 + 1024) + (1024 * 5 + 5)
+    assert convolutions + linear == COUNTS["cnn-smallnorb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "A", "B", "C", "D"), [("matrixcaps", 32, 32, 32, 32), ("matrixcaps-small", 64, 8, 16, 16)]
+)
+def test_matrix_capsule_count_as_arithmetic(name, A, B, C, D):
+    conv = 5 * 5 * 2 * A + A
+    primary = A * B * (16 + 1)  # poses and activations, no bias
+    betas = 2 * (C + D + 5)
+    matrices = (9 * B * C + 9 * C * D + D * 5) * 16  # the class matrices are shared by all positions
+    assert conv + primary + matrices + betas == COUNTS[name]
+
+
 @each_model
 def test_runs_on_the_meta_device(name):
     model = on_meta(name)
     output = model(images_for(model, device="meta"), torch.zeros(2, dtype=torch.long, device="meta"))
     assert output.scores.device.type == "meta"
-    assert output.scores.shape == (2, 10)
+    assert output.scores.shape == (2, model.config.classes)
     output.scores.sum().backward()
     assert all(parameter.grad is None or parameter.grad.is_meta for parameter in model.parameters())
 
@@ -88,7 +114,7 @@ def test_every_classifier_gives_scores_with_or_without_labels(name):
     model = on_meta(name)
     images = images_for(model, device="meta")
     labels = torch.zeros(2, dtype=torch.long, device="meta")
-    assert model(images).scores.shape == model(images, labels).scores.shape == (2, 10)
+    assert model(images).scores.shape == model(images, labels).scores.shape == (2, model.config.classes)
 
 
 @each_model
@@ -103,14 +129,11 @@ def test_keeps_the_dtype_of_its_weights(name, dtype):
 
 @each_model
 def test_learns_under_bf16_autocast(name):
-    narrow = {"channels": 16, "primary_types": 2, "decoder": (8, 8)}
-    if name.startswith("cnn"):
-        narrow = {"convolutions": ((8, 5), (8, 5)), "hidden": (16,)}
     torch.manual_seed(0)
-    model = models.create(name, **narrow)
+    model = models.create(name, **NARROW[name.split("-")[0]])
     images = torch.rand_like(images_for(model))
     with torch.autocast("cpu", torch.bfloat16):
-        output = model(images, torch.tensor([3, 7]))
+        output = model(images, torch.tensor([3, 4]))
         loss = output.scores.float().square().sum()
         if name.startswith("capsnet"):
             loss = loss + output.reconstruction.float().square().sum()
@@ -122,17 +145,17 @@ def test_learns_under_bf16_autocast(name):
 
 
 @each_model
-@pytest.mark.parametrize("wrong", [(2, 3, 28, 28), (2, 1, 32, 32), (28, 28), (1, 28, 28)])
+@pytest.mark.parametrize("wrong", [(2, 3, 28, 28), (2, 1, 20, 20), (28, 28), (1, 28, 28)])
 def test_wrong_shape_of_images_is_told(name, wrong):
     model = on_meta(name)
-    with pytest.raises(ValueError, match=r"images must be \(B, 1, ") as caught:
+    with pytest.raises(ValueError, match=r"images must be \(B, \d, ") as caught:
         model(torch.zeros(wrong, device="meta"))
     assert f"got {wrong}" in str(caught.value)
 
 
 @each_model
 def test_overrides_reach_the_config(name):
-    assert on_meta(name, classes=5).config.classes == 5
+    assert on_meta(name, classes=7).config.classes == 7
 
 
 def test_create_makes_fresh_weights_from_the_global_seed():

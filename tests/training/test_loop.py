@@ -1,6 +1,7 @@
 """Training is a function of the recipe: stopping, resuming or sharing it out changes nothing."""
 
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -11,12 +12,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save
 
 from capsedu import models
-from capsedu.data import load
+from capsedu.data import ImageDataset, load
 from capsedu.errors import CapseduError
-from capsedu.losses import margin_loss, reconstruction_loss
-from capsedu.training import recipe, train
+from capsedu.losses import margin_loss, reconstruction_loss, spread_loss
+from capsedu.training import PREPARATIONS, Recipe, evaluate, loop, recipe, train
 from capsedu.training.checkpoint import FILE_NAME
 from capsedu.training.loop import batch_at, learning_rate, total_loss, total_steps
 
@@ -95,6 +98,20 @@ def test_another_recipe_does_not_take_over_a_run(tmp_path):
     final_weights(TINY, tmp_path, 2)
     with pytest.raises(CapseduError, match="learning_rate"):
         next(train(replace(TINY, learning_rate=1.0), tmp_path))
+
+
+def test_a_checkpoint_older_than_a_field_of_the_recipe_goes_on(tmp_path):
+    straight = final_weights(TINY)
+    final_weights(TINY, tmp_path, 5)
+    path = tmp_path / FILE_NAME
+    with safe_open(path, "pt") as file:
+        header = file.metadata()
+    saved = json.loads(header["recipe"])
+    assert saved.pop("weight_decay") == 0.0
+    path.write_bytes(save(load_file(path), {**header, "recipe": json.dumps(saved)}))
+    with pytest.raises(CapseduError, match="different: weight_decay"):
+        next(train(replace(TINY, weight_decay=0.1), tmp_path))
+    assert_same_bits(straight, final_weights(TINY, tmp_path))
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"not a checkpoint at all"])
@@ -223,3 +240,81 @@ def test_reconstruction_weight_zero_leaves_the_margin_loss_alone():
     without = replace(TINY, reconstruction_weight=0.0)
     assert total_loss(without, output, images, labels).item() == margin
     assert total_loss(TINY, output, images, labels).item() == pytest.approx(margin + drawing)
+
+
+# Matrix capsules
+
+
+TINY_MATRIX = Recipe(
+    "tiny", "matrixcaps-small", "toys",
+    model_options={"A": 4, "B": 2, "C": 2, "D": 2, "iterations": 2},
+    augmentation="norb", loss="spread", reconstruction_weight=0.0, learning_rate=3e-3, weight_decay=2e-7,
+    schedule="cosine", batch_size=8, epochs=3,
+)  # fmt: skip
+
+
+def toys(count: int = 16) -> ImageDataset:
+    """Pairs of 48 × 48 with a bright square, whose place is the class."""
+    images = torch.randint(0, 40, (count, 2, 48, 48), generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(count) % 5
+    for b, k in enumerate(labels.tolist()):
+        images[b, :, 12 + 5 * k :][:, :4, 20:28] += 200
+    return ImageDataset("toys", "train", images.to(torch.uint8), labels, "made here")
+
+
+def matrix_weights(run=None, stop_after=None):
+    steps = train(TINY_MATRIX, run, dataset=toys(), checkpoint_every=1)
+    *_, last = itertools.islice(steps, stop_after)
+    return {name: tensor.clone() for name, tensor in last.model.state_dict().items()}
+
+
+def test_a_matrix_network_resumes_to_the_same_bits(tmp_path):
+    straight = matrix_weights()
+    matrix_weights(tmp_path, 4)
+    assert_same_bits(straight, matrix_weights(tmp_path))
+
+
+def test_a_trained_matrix_network_is_evaluated_on_its_preparation():
+    *_, last = train(replace(TINY_MATRIX, epochs=1), dataset=toys())
+    prepare = PREPARATIONS["norb"].test
+    images, _ = toys().batch(slice(None))
+    found = evaluate(last.model, toys(), prepare=prepare)
+    with torch.no_grad():
+        assert torch.equal(found.predictions, last.model(prepare(images)).scores.argmax(dim=-1))
+
+
+def test_a_batch_is_prepared_for_training():
+    images, labels = batch_at(TINY_MATRIX, toys(), 1)
+    assert images.shape == (8, 2, 32, 32)
+    again, _ = batch_at(TINY_MATRIX, toys(), 1)
+    assert torch.equal(images, again)
+    shares = [batch_at(TINY_MATRIX, toys(), 1, process, 2) for process in range(2)]
+    assert torch.equal(images, torch.cat([share for share, _ in shares]))
+    assert torch.equal(labels, torch.cat([share for _, share in shares]))
+
+
+def test_the_spread_losss_margin_rises_over_the_first_half(monkeypatch):
+    seen = []
+
+    def watch(recipe, output, images, labels, margin):
+        seen.append(margin)
+        return total_loss(recipe, output, images, labels, margin)
+
+    monkeypatch.setattr(loop, "total_loss", watch)
+    assert len(list(train(TINY_MATRIX, dataset=toys()))) == 6
+    assert seen == pytest.approx([0.2, 0.2 + 0.7 / 3, 0.2 + 1.4 / 3, 0.9, 0.9, 0.9])
+
+
+def test_spread_is_the_loss_of_the_matrix_recipes():
+    output = models.CNNOutput(torch.rand(6, 5, generator=torch.Generator().manual_seed(0)))
+    labels, images = torch.tensor([1, 0, 4, 4, 2, 3]), torch.zeros(6, 2, 32, 32)
+    found = total_loss(TINY_MATRIX, output, images, labels, 0.4)
+    assert found == spread_loss(output.scores, labels, margin=0.4)
+    assert total_loss(TINY_MATRIX, output, images, labels) == spread_loss(output.scores, labels)
+
+
+def test_weight_decay_reaches_the_optimiser():
+    without = final_weights(TINY, stop_after=2)
+    with_much = final_weights(replace(TINY, weight_decay=10.0), stop_after=2)
+    assert any(not torch.equal(without[name], with_much[name]) for name in without)
+    assert_same_bits(without, final_weights(replace(TINY, weight_decay=0.0), stop_after=2))
